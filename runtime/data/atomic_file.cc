@@ -1,0 +1,93 @@
+#include "runtime/data/atomic_file.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+namespace {
+
+[[noreturn]] void ThrowIo(const std::string& what, const std::string& path) {
+  const int error = errno;
+  std::string advice;
+  if (error == ENOSPC || error == EDQUOT) advice = "; free some space or write elsewhere";
+  if (error == EACCES || error == EROFS) advice = "; choose a folder you may write to";
+  if (error == ENOENT) advice = "; the folder does not exist";
+  throw Error(ErrorCode::kIo, "cannot " + what + " '" + path + "': " + std::strerror(error) + advice);
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+void SyncFolder(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp-XXXXXX") {
+  if (std::filesystem::is_directory(path_)) {
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");
+  }
+  descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) ThrowIo("write", path_);
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(descriptor_, 0666 & ~mask);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(temporary_.c_str());
+}
+
+void AtomicFile::Write(const void* bytes, size_t size) {
+  const char* position = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = write(descriptor_, position, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ThrowIo("write", path_);
+    position += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
+  if (pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset)) !=
+      static_cast<ssize_t>(text.size())) {
+    ThrowIo("write", path_);
+  }
+}
+
+void AtomicFile::Commit() {
+  if (fsync(descriptor_) != 0) ThrowIo("write", path_);
+  if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    errno = error;
+    ThrowIo("write", path_);
+  }
+  SyncFolder(FolderOf(path_));
+}
+
+void WriteFileAtomically(const std::string& path, std::string_view contents) {
+  AtomicFile file(path);
+  file.Write(contents);
+  file.Commit();
+}
+
+}  // namespace ort_ed

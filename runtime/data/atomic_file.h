@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ort_ed {
+
+// A file that appears whole or not at all: written under a temporary name in the same folder, synced, then
+// renamed over `path` by Commit(). Destroyed without Commit() it leaves nothing behind. Errors (full disk, no
+// permission) throw kIo and name `path`.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void Write(const void* bytes, size_t size);
+  void Write(std::string_view text) { Write(text.data(), text.size()); }
+  // Overwrites what was written at `offset`, e.g. a header whose row count is known only at the end.
+  void WriteAt(uint64_t offset, std::string_view text);
+  void Commit();
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// Writes `contents` to `path` as one AtomicFile.
+void WriteFileAtomically(const std::string& path, std::string_view contents);
+
+}  // namespace ort_ed

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ort_ed/device.h"
+#include "ort_ed/export.h"
+#include "ort_ed/metadata.h"
+
+namespace ort_ed {
+
+struct LoadOptions {
+  Device device;
+  int threads = 0;         // threads of one Energy() call; 0: all cores
+  int64_t batch_rows = 0;  // rows of one ONNX Runtime call; 0: chosen to fit the cache
+};
+
+// A deployed energy model, p(x) proportional to exp(-U(x)), x in {0,1}^D. Const members may be called from
+// any number of threads at once. Cheap to move, not copyable. All members throw ort_ed::Error.
+class ORT_ED_API EnergyModel {
+ public:
+  static EnergyModel FromFile(const std::string& path, const LoadOptions& options = {});
+  // `name` stands for the file in error messages. The bytes are not needed after the call.
+  static EnergyModel FromMemory(std::span<const std::byte> bytes, const LoadOptions& options = {},
+                                const std::string& name = "model in memory");
+
+  EnergyModel(EnergyModel&&) noexcept;
+  EnergyModel& operator=(EnergyModel&&) noexcept;
+  ~EnergyModel();
+
+  int64_t dimension() const;
+  const ModelMetadata& metadata() const;
+  const Device& device() const;
+
+  // Energies of rows x dimension() values, row-major, one a row. `rows` is energies.size() rows. Values other
+  // than 0 and 1 (NaN among them) throw kBadData naming row and column.
+  void Energy(std::span<const float> rows, std::span<float> energies) const;
+  void Energy(std::span<const uint8_t> rows, std::span<float> energies) const;
+  // Rows packed as numpy.packbits(axis=1) packs them: variable 0 is the top bit of byte 0, PackedRowBytes() a
+  // row.
+  void EnergyPacked(std::span<const uint8_t> rows, std::span<float> energies) const;
+  int64_t PackedRowBytes() const { return (dimension() + 7) / 8; }
+
+  // The same without looking at the values: for callers that made the rows themselves, such as samplers.
+  void EnergyUnchecked(std::span<const float> rows, std::span<float> energies) const;
+
+  // log p(x) = -U(x) - log Z, from energies. Throws kInvalidArgument if the metadata carries no log Z.
+  bool HasLogZ() const { return metadata().log_z.has_value(); }
+  void LogLikelihood(std::span<const float> energies, std::span<double> log_likelihoods) const;
+
+  // Energies and dU/dx (rows x dimension()), for gradient-guided samplers. Only models exported with their
+  // gradient have it; others throw kInvalidArgument that says how to export one. The gradient graph is loaded
+  // at the first call.
+  bool HasGradient() const;
+  void EnergyAndGradient(std::span<const float> rows, std::span<float> energies,
+                         std::span<float> gradients) const;
+
+ private:
+  struct Impl;
+  explicit EnergyModel(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ort_ed

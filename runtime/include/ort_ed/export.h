@@ -1,0 +1,3 @@
+#pragma once
+
+#define ORT_ED_API __attribute__((visibility("default")))

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ort_ed/export.h"
+
+namespace ort_ed {
+
+// Keys of the ONNX metadata that the toolkit writes and reads. All values are text.
+namespace metadata_key {
+inline constexpr char kPrefix[] = "ort_ed.";
+inline constexpr char kFormatVersion[] = "ort_ed.format_version";              // "1"
+inline constexpr char kDimension[] = "ort_ed.dimension";                       // D
+inline constexpr char kImageShape[] = "ort_ed.image_shape";                    // "28x28", where D is an image
+inline constexpr char kArchitecture[] = "ort_ed.architecture";                 // "mlp", ...
+inline constexpr char kArchitectureOptions[] = "ort_ed.architecture_options";  // JSON object
+inline constexpr char kBaseMean[] =
+    "ort_ed.base_mean";  // D decimals with commas: P(x_i = 1) of the base distribution
+inline constexpr char kTraining[] = "ort_ed.training";        // JSON object: how it was trained
+inline constexpr char kLogZ[] = "ort_ed.log_z";               // decimal
+inline constexpr char kLogZError[] = "ort_ed.log_z_error";    // standard error, decimal
+inline constexpr char kLogZMethod[] = "ort_ed.log_z_method";  // "exact", "ais ...", ...
+// The input gradient dU/dx: base64 of a ModelProto fragment that holds only the additional nodes,
+// initialisers and the output `energy_gradient` [batch, D]. Protobuf merges concatenated messages, so model
+// bytes + fragment bytes is the model with gradient; plain scoring never loads it.
+inline constexpr char kGradientFragment[] = "ort_ed.gradient";
+}  // namespace metadata_key
+
+inline constexpr int kMetadataFormatVersion = 1;
+inline constexpr char kInputName[] = "x";
+inline constexpr char kEnergyOutputName[] = "energy";
+inline constexpr char kGradientOutputName[] = "energy_gradient";
+
+struct LogZ {
+  double value = 0;
+  double standard_error = 0;
+  std::string method;
+};
+
+// What the toolkit knows of a model beyond its graph. Everything is optional: any ONNX energy model may come
+// without.
+struct ModelMetadata {
+  std::optional<int64_t> dimension;
+  std::optional<std::vector<int64_t>> image_shape;  // height, width
+  std::string architecture;                         // empty if unknown
+  std::vector<float> base_mean;                     // empty without base distribution
+  std::optional<LogZ> log_z;
+  std::map<std::string, std::string> raw;  // every ort_ed.* entry as it stands, without the gradient fragment
+};
+
+// Throws kBadModel, naming the key, where an entry of a known key does not parse.
+ORT_ED_API ModelMetadata ParseMetadata(const std::map<std::string, std::string>& entries);
+
+}  // namespace ort_ed

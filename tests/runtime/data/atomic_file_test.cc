@@ -1,0 +1,54 @@
+#include "runtime/data/atomic_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "ort_ed/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+std::string Contents(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(AtomicFile, AppearsOnlyOnCommit) {
+  const TempDir folder;
+  const std::string path = folder.File("a.txt");
+  {
+    AtomicFile file(path);
+    file.Write("hello");
+    EXPECT_FALSE(std::filesystem::exists(path));
+    file.WriteAt(0, "J");
+    file.Commit();
+  }
+  EXPECT_EQ(Contents(path), "Jello");
+}
+
+TEST(AtomicFile, WithoutCommitTheOldFileStaysAndNothingIsLeft) {
+  const TempDir folder;
+  const std::string path = folder.File("a.txt");
+  WriteFileAtomically(path, "old");
+  { AtomicFile(path).Write("new"); }
+  EXPECT_EQ(Contents(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AtomicFile, MissingFolderIsAnErrorThatNamesThePath) {
+  try {
+    AtomicFile file("/nowhere/at/all.txt");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_NE(std::string(error.what()).find("/nowhere/at/all.txt"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,1 @@
+# Install and export rules: filled in with the shipped libraries.

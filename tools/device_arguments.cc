@@ -1,0 +1,17 @@
+#include "tools/command.h"
+
+namespace ort_ed {
+
+void AddDeviceArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("--device")
+      .default_value(std::string("cpu"))
+      .metavar("DEVICE")
+      .help("cpu, cuda, cuda:1, auto, or another execution provider; `ort-ed devices` lists them");
+  parser.add_argument("--threads")
+      .default_value(0)
+      .scan<'i', int>()
+      .metavar("N")
+      .help("threads; 0: all cores");
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <iostream>
+#include <regex>
+#include <set>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "ort_ed/device.h"
+#include "ort_ed/error.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/version.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+void LogToStderr() {
+  auto logger = spdlog::stderr_color_mt("ort-ed");
+  logger->set_pattern("%^%l%$: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+std::string Overview() {
+  std::string text =
+      "Train discrete energy-based models with energy discrepancy; deploy them as ONNX.\n\nUsage: ort-ed "
+      "COMMAND ...\n\n";
+  for (const Command* command : Commands())
+    text += fmt::format("  {:<10}{}\n", command->name, command->summary);
+  return text +
+         "\n`ort-ed COMMAND --help` explains a command and shows examples; `ort-ed --version` tells the "
+         "versions.\n";
+}
+
+const Command& FindCommand(const std::string& name) {
+  std::string known;
+  for (const Command* command : Commands()) {
+    if (name == command->name) return *command;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", command->name);
+  }
+  throw UsageError(fmt::format("unknown command '{}'; the commands are {}", name, known));
+}
+
+// argparse says only which argument it does not know; a user wants to see what there is.
+std::string ExplainParseError(const std::string& message, const argparse::ArgumentParser& parser) {
+  std::string options;
+  if (message.starts_with("Unknown argument")) {
+    const std::string help = parser.help().str();
+    static const std::regex option("(^|[ ,])(--[a-z][a-z0-9-]*)");
+    std::set<std::string> names;
+    for (std::sregex_iterator match(help.begin(), help.end(), option), end; match != end; ++match)
+      names.insert((*match)[2]);
+    options = fmt::format("; the options are {}", fmt::join(names, ", "));
+  }
+  return message + options;
+}
+
+void RunCommand(const std::vector<std::string>& words) {
+  const Command& command = FindCommand(words.front());
+  argparse::ArgumentParser parser(fmt::format("ort-ed {}", command.name), "",
+                                  argparse::default_arguments::help);
+  parser.set_usage_max_line_width(100);
+  parser.add_description(command.summary);
+  parser.add_epilog(fmt::format("Examples:\n{}", command.examples));
+  command.add_arguments(parser);
+  try {
+    parser.parse_args(words);
+  } catch (const std::exception& error) {
+    throw UsageError(
+        fmt::format("{} (see `ort-ed {} --help`)", ExplainParseError(error.what(), parser), command.name));
+  }
+  command.run(parser);
+}
+
+int Main(const std::vector<std::string>& words) {
+  LogToStderr();
+  CatchInterrupts();
+  try {
+    if (words.empty()) throw UsageError("a command is missing\n\n" + Overview());
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+      std::cout << Overview();
+    } else if (words[0] == "--version") {
+      std::cout << fmt::format("ort-ed {} (ONNX Runtime {})\n", kVersion, OnnxRuntimeVersion());
+    } else {
+      RunCommand(words);
+    }
+    if (!std::cout.flush())
+      throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
+    return kDone;
+  } catch (const UsageError& error) {
+    spdlog::error("{}", error.what());
+    return kWrongUsage;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory; try a smaller batch");
+    return kFailed;
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+}  // namespace ort_ed
+
+int main(int argc, char** argv) { return ort_ed::Main(std::vector<std::string>(argv + 1, argv + argc)); }

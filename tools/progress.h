@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace ort_ed {
+
+// Progress on stderr: a bar with rate and ETA on a terminal, a plain log line every ten seconds in a pipe.
+class Progress {
+ public:
+  // total 0: unknown. `unit` is what is counted: "rows", "steps".
+  Progress(std::string what, std::string unit, int64_t total);
+  ~Progress();
+
+  // `details` stands behind the rate, e.g. "loss 0.31".
+  void Update(int64_t done, const std::string& details = "");
+  // Clears the bar, so that what is printed next starts on a clean line.
+  void Finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string Line(int64_t done, const std::string& details) const;
+
+  std::string what_;
+  std::string unit_;
+  int64_t total_;
+  int64_t first_ = -1;  // of the first update: a resumed run does not start at 0
+  bool terminal_;
+  bool bar_shown_ = false;
+  Clock::time_point start_;
+  Clock::time_point last_;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Installs everything the build needs on Debian 12 or newer. Idempotent; under a second when nothing is missing.
+#
+#   tools/setup.sh           what the build and the tests need
+#   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks
+#
+# ONNX Runtime and argparse come from the system where it has them (Debian 13 and newer). Elsewhere they land in
+# ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so that a clean clone downloads nothing again; the system's own apt
+# configuration is never touched.
+set -euo pipefail
+
+readonly ORT_VERSION=1.30.0
+readonly DONOR_SUITE=trixie # the Debian release whose headers serve an older system
+readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
+readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
+readonly ARGPARSE_PREFIX="$CACHE/argparse-3.2"
+
+packages=(
+  build-essential cmake ninja-build ccache pkg-config git clang-format
+  libonnx-dev libprotobuf-dev protobuf-compiler libspdlog-dev libfmt-dev
+  libtomlplusplus-dev nlohmann-json3-dev libpng-dev zlib1g-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+)
+[[ "${1:-}" == --bench ]] && packages+=(python3-torch python3-numpy libopenblas0-pthread)
+
+die() { echo "setup: $*" >&2; exit 1; }
+say() { echo "setup: $*" >&2; }
+as_root() { if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi; }
+
+installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
+
+install_debian() {
+  local missing=() package
+  for package in "$@"; do installed "$package" || missing+=("$package"); done
+  [[ ${#missing[@]} -eq 0 ]] && return
+  say "installing ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# The machine's own Debian source, with the release name replaced: no host is named here, mirrors keep working.
+donor_sources() {
+  local deb822=/etc/apt/sources.list.d/debian.sources
+  if [[ -r $deb822 ]]; then
+    awk 'BEGIN { RS = ""; ORS = "\n\n" } !/-security/' "$deb822" | sed "s/^Suites:.*/Suites: $DONOR_SUITE/"
+  else
+    awk '$1 == "deb" && !/-security/ { print; exit }' /etc/apt/sources.list |
+      sed -E "s/ (bookworm|bullseye|stable|oldstable) / $DONOR_SUITE /"
+  fi
+}
+
+# Downloads .deb files of the newer release with an apt state of their own and unpacks them into $1.
+unpack_from_donor() {
+  local target=$1 state
+  shift
+  state=$(mktemp -d)
+  chmod 755 "$state"
+  mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$state/deb"
+  donor_sources >"$state/donor.$([[ -r /etc/apt/sources.list.d/debian.sources ]] && echo sources || echo list)"
+  local isolated=(
+    -qq -o Dir::Etc::SourceList="$(echo "$state"/donor.*)" -o Dir::Etc::SourceParts=-
+    -o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" -o APT::Sandbox::User="$(id -un)"
+  )
+  apt-get "${isolated[@]}" update || die "cannot read the package lists of Debian $DONOR_SUITE"
+  (cd "$state/deb" && apt-get "${isolated[@]}" download "$@") || die "cannot download $* of Debian $DONOR_SUITE"
+  local deb
+  for deb in "$state"/deb/*.deb; do dpkg -x "$deb" "$target"; done
+  rm -rf "$state"
+}
+
+ort_library_checksum() {
+  case $1 in
+    x64) echo ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23 ;;
+    arm64) echo 1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76 ;;
+  esac
+}
+
+# Puts a finished folder in place in one step, so that an interrupted set-up leaves nothing half-made.
+publish() { mkdir -p "$CACHE" && rm -rf "$2" && mv "$1" "$2"; }
+
+bring_onnxruntime() {
+  [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $PREFIX/include/onnxruntime/onnxruntime_cxx_api.h ]] && return
+  local arch
+  case $(uname -m) in
+    x86_64) arch=x64 ;;
+    aarch64) arch=arm64 ;;
+    *) die "no ONNX Runtime package for $(uname -m); build one and configure with -Donnxruntime_ROOT=..." ;;
+  esac
+  command -v npm >/dev/null || install_debian npm
+  say "bringing ONNX Runtime $ORT_VERSION into $PREFIX"
+  local work
+  work=$(mktemp -d)
+  (cd "$work" && npm pack --silent "onnxruntime-node@$ORT_VERSION" >/dev/null) ||
+    die "npm could not bring onnxruntime-node@$ORT_VERSION"
+  mkdir -p "$work/root/lib" "$work/root/include"
+  tar -xzf "$work"/onnxruntime-node-*.tgz -C "$work/root/lib" --strip-components=5 \
+    "package/bin/napi-v6/linux/$arch/libonnxruntime.so.1"
+  echo "$(ort_library_checksum "$arch")  $work/root/lib/libonnxruntime.so.1" | sha256sum --check --quiet ||
+    die "the checksum of onnxruntime-node@$ORT_VERSION is not the pinned one; nothing was installed"
+  ln -s libonnxruntime.so.1 "$work/root/lib/libonnxruntime.so"
+  unpack_from_donor "$work/deb" libonnxruntime-dev
+  mv "$work/deb/usr/include/onnxruntime" "$work/root/include/"
+  publish "$work/root" "$PREFIX"
+  rm -rf "$work"
+}
+
+bring_argparse() {
+  [[ -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]] && return
+  say "bringing argparse into $ARGPARSE_PREFIX"
+  local work
+  work=$(mktemp -d)
+  unpack_from_donor "$work" libargparse-dev
+  publish "$work/usr" "$ARGPARSE_PREFIX"
+  rm -rf "$work"
+}
+
+# True if this Debian release carries the package itself.
+debian_has() { installed "$1" || [[ -n "$(apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)"')" ]]; }
+
+command -v apt-get >/dev/null || die "this script knows Debian only; README.md lists what to install elsewhere"
+install_debian "${packages[@]}"
+if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
+if debian_has libonnxruntime-dev; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
+if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi
