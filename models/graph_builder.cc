@@ -1,0 +1,257 @@
+#include "models/graph_builder.h"
+
+namespace ort_ed {
+namespace {
+
+int64_t DefaultOpset(const onnx::ModelProto& model) {
+  for (const auto& import : model.opset_import()) {
+    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
+  }
+  return 0;
+}
+
+onnx::TensorProto FloatTensor(std::span<const int64_t> shape, std::span<const float> values) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  for (int64_t extent : shape) tensor.add_dims(extent);
+  tensor.set_raw_data(values.data(), values.size_bytes());
+  return tensor;
+}
+
+onnx::TensorProto IntTensor(std::span<const int64_t> shape, std::span<const int64_t> values) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  for (int64_t extent : shape) tensor.add_dims(extent);
+  tensor.set_raw_data(values.data(), values.size_bytes());
+  return tensor;
+}
+
+struct AttributeWriter {
+  onnx::AttributeProto& proto;
+  void operator()(int64_t value) {
+    proto.set_type(onnx::AttributeProto::INT);
+    proto.set_i(value);
+  }
+  void operator()(float value) {
+    proto.set_type(onnx::AttributeProto::FLOAT);
+    proto.set_f(value);
+  }
+  void operator()(const std::string& value) {
+    proto.set_type(onnx::AttributeProto::STRING);
+    proto.set_s(value);
+  }
+  void operator()(const std::vector<int64_t>& values) {
+    proto.set_type(onnx::AttributeProto::INTS);
+    for (int64_t value : values) proto.add_ints(value);
+  }
+  void operator()(const std::vector<float>& values) {
+    proto.set_type(onnx::AttributeProto::FLOATS);
+    for (float value : values) proto.add_floats(value);
+  }
+};
+
+void Describe(onnx::ValueInfoProto& info, const std::string& name, std::span<const int64_t> shape,
+              int32_t type) {
+  info.set_name(name);
+  auto* tensor = info.mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(type);
+  tensor->mutable_shape();
+  for (int64_t extent : shape) {
+    auto* dimension = tensor->mutable_shape()->add_dim();
+    if (extent < 0) {
+      dimension->set_dim_param("batch");
+    } else {
+      dimension->set_dim_value(extent);
+    }
+  }
+}
+
+// The opset from which a reduction takes its axes as an input instead of an attribute.
+int64_t AxesInputSince(const std::string& op) { return op == "ReduceSum" ? 13 : 18; }
+
+Value WithAxes(const std::string& op, const Value& a, std::span<const int64_t> axes, bool axes_as_input,
+               Attributes attributes) {
+  if (axes.empty()) return a.graph->Node(op, std::vector{a}, attributes);
+  if (axes_as_input) return a.graph->Node(op, std::vector{a, a.graph->Ints(axes)}, attributes);
+  attributes["axes"] = std::vector<int64_t>(axes.begin(), axes.end());
+  return a.graph->Node(op, std::vector{a}, attributes);
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(onnx::ModelProto& model, std::string prefix)
+    : model_(model), prefix_(std::move(prefix)) {
+  if (!model_.has_ir_version()) model_.set_ir_version(kIrVersion);
+  opset_ = DefaultOpset(model_);
+  if (opset_ == 0) {
+    model_.add_opset_import()->set_version(kOpset);
+    opset_ = kOpset;
+  }
+  CollectNames();
+}
+
+void GraphBuilder::CollectNames() {
+  for (const auto& input : graph().input()) names_.insert(input.name());
+  for (const auto& initializer : graph().initializer()) names_.insert(initializer.name());
+  for (const auto& node : graph().node()) {
+    names_.insert(node.name());
+    for (const auto& output : node.output()) names_.insert(output);
+  }
+}
+
+std::string GraphBuilder::FreshName(const std::string& hint) {
+  const std::string stem = prefix_ + hint;
+  std::string name = stem;
+  while (!names_.insert(name).second) name = stem + "_" + std::to_string(++next_suffix_[stem]);
+  return name;
+}
+
+Value GraphBuilder::Input(const std::string& name, std::span<const int64_t> shape, int32_t type) {
+  names_.insert(name);
+  Describe(*graph().add_input(), name, shape, type);
+  return {this, name};
+}
+
+void GraphBuilder::Output(const Value& value, std::span<const int64_t> shape, int32_t type) {
+  Describe(*graph().add_output(), value.name, shape, type);
+}
+
+Value GraphBuilder::Named(const Value& value, const std::string& name) {
+  names_.insert(name);
+  onnx::NodeProto& node = *graph().add_node();
+  node.set_op_type("Identity");
+  node.set_name(FreshName("Identity"));
+  node.add_input(value.name);
+  node.add_output(name);
+  return {this, name};
+}
+
+Value GraphBuilder::Parameter(const std::string& name, std::span<const int64_t> shape,
+                              std::span<const float> values) {
+  onnx::TensorProto& tensor = *graph().add_initializer();
+  tensor = FloatTensor(shape, values);
+  tensor.set_name(FreshName(name));
+  return {this, tensor.name()};
+}
+
+Value GraphBuilder::AppendConstant(const onnx::TensorProto& tensor) {
+  const auto [known, is_new] = constants_.try_emplace(tensor.SerializeAsString());
+  if (is_new) {
+    known->second = FreshName("constant");
+    onnx::NodeProto& node = *graph().add_node();
+    node.set_op_type("Constant");
+    node.set_name(known->second);
+    node.add_output(known->second);
+    onnx::AttributeProto& value = *node.add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    *value.mutable_t() = tensor;
+  }
+  return {this, known->second};
+}
+
+Value GraphBuilder::Scalar(float value) { return AppendConstant(FloatTensor({}, {&value, 1})); }
+
+Value GraphBuilder::Constant(std::span<const int64_t> shape, std::span<const float> values) {
+  return AppendConstant(FloatTensor(shape, values));
+}
+
+Value GraphBuilder::Ints(std::span<const int64_t> values) {
+  const auto count = static_cast<int64_t>(values.size());
+  return AppendConstant(IntTensor({&count, 1}, values));
+}
+
+Value GraphBuilder::IntScalar(int64_t value) { return AppendConstant(IntTensor({}, {&value, 1})); }
+
+Value GraphBuilder::Node(const std::string& op, std::span<const Value> inputs, const Attributes& attributes) {
+  return NodeWithOutputs(op, inputs, 1, attributes).front();
+}
+
+std::vector<Value> GraphBuilder::NodeWithOutputs(const std::string& op, std::span<const Value> inputs,
+                                                 int outputs, const Attributes& attributes,
+                                                 const std::string& domain) {
+  onnx::NodeProto& node = *graph().add_node();
+  node.set_op_type(op);
+  node.set_domain(domain);
+  const std::string name = FreshName(op);
+  node.set_name(name);
+  for (const Value& input : inputs) node.add_input(input.name);
+  for (const auto& [key, value] : attributes) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(key);
+    std::visit(AttributeWriter{attribute}, value);
+  }
+  std::vector<Value> results;
+  for (int i = 0; i < outputs; ++i) {
+    results.push_back({this, i == 0 ? name : FreshName(name)});
+    node.add_output(results.back().name);
+  }
+  return results;
+}
+
+void GraphBuilder::SetMetadata(const std::string& key, const std::string& value) {
+  for (auto& entry : *model_.mutable_metadata_props()) {
+    if (entry.key() == key) {
+      entry.set_value(value);
+      return;
+    }
+  }
+  auto& entry = *model_.add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+Value NoValue(const Value& like) { return {like.graph, ""}; }
+
+Value Op(const std::string& op, std::initializer_list<Value> inputs, const Attributes& attributes) {
+  return inputs.begin()->graph->Node(op, std::span(inputs.begin(), inputs.size()), attributes);
+}
+
+Value operator+(const Value& a, const Value& b) { return Op("Add", {a, b}); }
+Value operator-(const Value& a, const Value& b) { return Op("Sub", {a, b}); }
+Value operator*(const Value& a, const Value& b) { return Op("Mul", {a, b}); }
+Value operator/(const Value& a, const Value& b) { return Op("Div", {a, b}); }
+Value operator-(const Value& a) { return Op("Neg", {a}); }
+Value operator+(const Value& a, float b) { return a + a.graph->Scalar(b); }
+Value operator-(const Value& a, float b) { return a - a.graph->Scalar(b); }
+Value operator*(const Value& a, float b) { return a * a.graph->Scalar(b); }
+Value operator/(const Value& a, float b) { return a / a.graph->Scalar(b); }
+Value operator+(float a, const Value& b) { return b.graph->Scalar(a) + b; }
+Value operator-(float a, const Value& b) { return b.graph->Scalar(a) - b; }
+Value operator*(float a, const Value& b) { return b.graph->Scalar(a) * b; }
+Value operator/(float a, const Value& b) { return b.graph->Scalar(a) / b; }
+
+Value MatMul(const Value& a, const Value& b) { return Op("MatMul", {a, b}); }
+Value Transpose(const Value& a, std::span<const int64_t> permutation) {
+  return Op("Transpose", {a}, {{"perm", std::vector<int64_t>(permutation.begin(), permutation.end())}});
+}
+Value Reshape(const Value& a, std::span<const int64_t> shape) {
+  return Op("Reshape", {a, a.graph->Ints(shape)});
+}
+Value Sigmoid(const Value& a) { return Op("Sigmoid", {a}); }
+Value Softplus(const Value& a) { return Op("Softplus", {a}); }
+Value Exp(const Value& a) { return Op("Exp", {a}); }
+Value Log(const Value& a) { return Op("Log", {a}); }
+Value Sqrt(const Value& a) { return Op("Sqrt", {a}); }
+
+Value Reduce(const std::string& op, const Value& a, std::span<const int64_t> axes, bool keep_dimensions) {
+  const bool axes_as_input = a.graph->opset() >= AxesInputSince(op);
+  return WithAxes(op, a, axes, axes_as_input, {{"keepdims", int64_t{keep_dimensions}}});
+}
+Value ReduceSum(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions) {
+  return Reduce("ReduceSum", a, std::span(axes.begin(), axes.size()), keep_dimensions);
+}
+Value ReduceMean(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions) {
+  return Reduce("ReduceMean", a, std::span(axes.begin(), axes.size()), keep_dimensions);
+}
+Value ReduceMax(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions) {
+  return Reduce("ReduceMax", a, std::span(axes.begin(), axes.size()), keep_dimensions);
+}
+Value Squeeze(const Value& a, std::initializer_list<int64_t> axes) {
+  return WithAxes("Squeeze", a, std::span(axes.begin(), axes.size()), a.graph->opset() >= 13, {});
+}
+Value Unsqueeze(const Value& a, std::initializer_list<int64_t> axes) {
+  return WithAxes("Unsqueeze", a, std::span(axes.begin(), axes.size()), a.graph->opset() >= 13, {});
+}
+
+}  // namespace ort_ed
