@@ -1,1 +1,1 @@
-// replaced by the first sampler
+#include "ort_ed/sampler.h"  // replaced by the first sampler

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ort_ed/energy_model.h"
+#include "ort_ed/export.h"
+
+namespace ort_ed {
+
+class QuadraticEnergy;
+
+// An energy U on {0,1}^D as samplers and estimators see it. Rows are row-major, energies.size() of them.
+// Const members may be called from any number of threads at once.
+class ORT_ED_API EnergyFunction {
+ public:
+  virtual ~EnergyFunction() = default;
+
+  virtual int64_t dimension() const = 0;
+  // In double, although models compute in float: sums and differences of energies are taken in double.
+  virtual void Energy(std::span<const float> rows, std::span<double> energies) const = 0;
+
+  // Energies and dU/dx (rows x dimension()). Without gradient it throws kInvalidArgument that says what to
+  // do.
+  virtual bool HasGradient() const = 0;
+  virtual void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                                 std::span<float> gradients) const = 0;
+
+  // Not null where U is known to be quadratic: samplers then update it incrementally.
+  virtual const QuadraticEnergy* quadratic() const { return nullptr; }
+};
+
+// U(x) = constant + sum_i field_i x_i + sum_{i<j} coupling_ij x_i x_j. Evaluated over the couplings that are
+// not zero, without ONNX Runtime.
+class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
+ public:
+  struct Neighbour {
+    int32_t site;
+    float coupling;
+  };
+
+  // `couplings`: D x D, symmetric; the diagonal is ignored. Throws kInvalidArgument if not symmetric or not
+  // finite.
+  QuadraticEnergy(double constant, std::span<const double> fields, std::span<const double> couplings);
+
+  int64_t dimension() const override { return static_cast<int64_t>(fields_.size()); }
+  void Energy(std::span<const float> rows, std::span<double> energies) const override;
+  bool HasGradient() const override { return true; }
+  // The gradient is that of the multilinear form: (1 - 2 x_i) * gradient_i is exactly the change of U when
+  // x_i flips.
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override;
+  const QuadraticEnergy* quadratic() const override { return this; }
+
+  double constant() const { return constant_; }
+  std::span<const float> fields() const { return fields_; }
+  // Sites coupled to `site`, ascending.
+  std::span<const Neighbour> neighbours(int64_t site) const {
+    return {neighbours_.data() + starts_[site], neighbours_.data() + starts_[site + 1]};
+  }
+
+ private:
+  double constant_;
+  std::vector<float> fields_;
+  std::vector<int64_t> starts_;  // of each site's neighbours, D + 1
+  std::vector<Neighbour> neighbours_;
+};
+
+struct DetectOptions {
+  bool quadratic = true;         // look whether the energy is quadratic
+  int64_t max_dimension = 2048;  // above, finding the couplings costs more than it saves: D (D + 1) / 2 rows
+};
+
+// The energy of a model, which must outlive the result. Found out from energies, not from names: if U is
+// quadratic (up to float precision, verified on random rows), the result is a QuadraticEnergy. A model that
+// is not costs a few dozen evaluations.
+ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
+                                                                    const DetectOptions& options = {});
+
+// A product of Bernoullis, normalised: U0(x) = -log p0(x) = constant + sum_i field_i x_i.
+class ORT_ED_API BernoulliBase {
+ public:
+  // P(x_i = 1) = means[i], strictly between 0 and 1; else throws kInvalidArgument.
+  explicit BernoulliBase(std::span<const float> means);
+  static BernoulliBase Uniform(int64_t dimension);
+  // The base distribution of the model's metadata, else uniform.
+  static BernoulliBase OfModel(const EnergyModel& model);
+
+  int64_t dimension() const { return static_cast<int64_t>(fields_.size()); }
+  double Energy(std::span<const float> row) const;
+  std::span<const double> fields() const { return fields_; }  // dU0/dx
+  double constant() const { return constant_; }
+  // Independent draws, row r from (seed, r + first_row).
+  void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const;
+
+ private:
+  BernoulliBase() = default;
+  std::vector<double> fields_;
+  double constant_ = 0;
+};
+
+// The path of distributions that samplers move on: at inverse temperature beta the energy is
+// (1 - beta) U0(x) + beta U(x). beta = 1 is the model, beta = 0 the base distribution, whose log Z is 0; with
+// the uniform base this is plain tempering. beta may exceed 1.
+struct Target {
+  std::shared_ptr<const EnergyFunction> energy;
+  BernoulliBase base;
+
+  explicit Target(std::shared_ptr<const EnergyFunction> u)
+      : energy(std::move(u)), base(BernoulliBase::Uniform(energy->dimension())) {}
+  Target(std::shared_ptr<const EnergyFunction> u, BernoulliBase u0)
+      : energy(std::move(u)), base(std::move(u0)) {}
+  int64_t dimension() const { return energy->dimension(); }
+};
+
+}  // namespace ort_ed
