@@ -1,0 +1,120 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include <onnxruntime_session_options_config_keys.h>
+
+#include "runtime/provider.h"
+
+namespace ort_ed {
+namespace {
+
+// CPUs' worth of time that the cgroup allows; a container on a large machine often has few.
+int CgroupCpus() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  if (!(file >> quota >> period) || period <= 0) return 0;  // absent, or "max"
+  return std::max(1, static_cast<int>(std::ceil(quota / period)));
+}
+
+void RequireReadableFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw Error(ErrorCode::kIo,
+                "cannot read the model '" + path + "': it is a folder; name the .onnx file in it");
+  if (!std::filesystem::exists(path, error))
+    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': no such file");
+  if (!std::ifstream(path))
+    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': permission denied or unreadable");
+}
+
+std::string LoadFailure(const std::string& name) {
+  return "cannot load the model '" + name + "' (damaged, truncated, or no ONNX file?)";
+}
+
+// Skips a signature as compilers print it: "T N::F(a, b) const::<lambda(c)> [with c = d]".
+size_t EndOfSignature(const std::string& text, size_t start) {
+  int depth = 0;
+  for (size_t i = start; i < text.size(); ++i) {
+    if (text[i] == '(' || text[i] == '[') ++depth;
+    if ((text[i] != ')' && text[i] != ']') || --depth > 0) continue;
+    std::string_view rest = std::string_view(text).substr(i + 1);
+    if (rest.starts_with(">")) rest.remove_prefix(1);
+    if (rest.starts_with(" const")) rest.remove_prefix(6);
+    if (!rest.starts_with("::") && !rest.starts_with(" [with")) return text.size() - rest.size();
+  }
+  return start;
+}
+
+}  // namespace
+
+Ort::Env& Environment() {
+  static Ort::Env* const environment = [] {
+    auto* created = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "ort_ed");
+    created->DisableTelemetryEvents();
+    return created;
+  }();
+  return *environment;
+}
+
+int ThreadCount(int requested) {
+  if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the number of threads must not be negative");
+  if (requested > 0) return requested;
+  const int allowed = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int quota = CgroupCpus();
+  return quota > 0 ? std::min(allowed, quota) : allowed;
+}
+
+Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {
+  Environment();
+  Ort::SessionOptions options;
+  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);
+  options.SetInterOpNumThreads(1);
+  options.SetIntraOpNumThreads(ThreadCount(threads));
+  // Spinning within a call keeps small operators fast; between calls it would only burn the cores that the
+  // caller needs for its own work.
+  options.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
+  AppendProvider(options, device);
+  return options;
+}
+
+Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options) {
+  RequireReadableFile(path);
+  return Translated(ErrorCode::kBadModel, LoadFailure(path),
+                    [&] { return Ort::Session(Environment(), path.c_str(), options); });
+}
+
+Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
+                         const std::string& name) {
+  return Translated(ErrorCode::kBadModel, LoadFailure(name),
+                    [&] { return Ort::Session(Environment(), bytes.data(), bytes.size(), options); });
+}
+
+Ort::MemoryInfo HostMemory() { return Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault); }
+
+Ort::MemoryInfo DeviceMemory(const Device& device) {
+  if (device.provider != "cuda") return HostMemory();
+  const auto id = device.options.find("device_id");
+  return Ort::MemoryInfo("Cuda", OrtDeviceAllocator, id == device.options.end() ? 0 : std::stoi(id->second),
+                         OrtMemTypeDefault);
+}
+
+// "Load failed:/onnxruntime_src/x.cc:187 N::Model::Model(a, b) It has no graph.\n": the location and the
+// signature behind it tell a user nothing.
+std::string PlainMessage(const Ort::Exception& exception) {
+  std::string text = exception.what();
+  for (size_t file; (file = text.find("/onnxruntime_src/")) != std::string::npos;) {
+    const size_t signature = std::min(text.find_first_of(" \n", file), text.size());
+    const size_t message = text.find_first_not_of(' ', EndOfSignature(text, signature));
+    text.erase(file, std::min(message, text.size()) - file);
+  }
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,56 @@
+#pragma once
+
+// The seam to ONNX Runtime for the whole toolkit: one environment, one way to choose a device, one way to
+// open a session and to translate errors. Not installed.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <onnxruntime_cxx_api.h>
+
+#include "ort_ed/device.h"
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+
+// The one environment of the process: silent (errors are exceptions), without telemetry, never destroyed, so
+// that a session in a global variable may outlive main().
+Ort::Env& Environment();
+
+// Threads for a request of `requested`; 0 is all the cores this process may use (affinity and cgroup quota).
+int ThreadCount(int requested);
+
+// Options that run a session on `device` with ThreadCount(threads) threads of its own. Throws kDevice if the
+// device cannot be used. Callers may add to them (custom operators, optimisation level).
+Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
+
+// Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model.
+Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);
+// `name` stands for the file in error messages. The bytes are not needed after the call.
+Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
+                         const std::string& name);
+
+// Where tensors live: HostMemory() for what the program reads and writes itself, DeviceMemory() for buffers
+// that stay where the model runs (the same on the CPU). Ort::Allocator(session, DeviceMemory(device)) makes
+// them.
+Ort::MemoryInfo HostMemory();
+Ort::MemoryInfo DeviceMemory(const Device& device);
+
+// ONNX Runtime's message without the source locations of its own build.
+std::string PlainMessage(const Ort::Exception& exception);
+
+// Runs `call`; what ONNX Runtime throws leaves as Error "<doing>: <message>". `doing` names the file and the
+// action: "cannot score with 'model.onnx'".
+template <typename Call>
+decltype(auto) Translated(ErrorCode code, std::string_view doing, Call&& call) {
+  try {
+    return std::forward<Call>(call)();
+  } catch (const Ort::Exception& exception) {
+    throw Error(code, std::string(doing) + ": " + PlainMessage(exception));
+  }
+}
+
+}  // namespace ort_ed
