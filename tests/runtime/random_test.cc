@@ -52,5 +52,21 @@ TEST(RandomStream, UniformStaysBelowOneWithTheRightMean) {
   EXPECT_NEAR(sum / kDraws, 0.5, 4 / std::sqrt(12.0 * kDraws));
 }
 
+// Mean, variance and fourth moment of N(0,1) are 0, 1 and 3; their estimates have variances 1/n, 2/n, 96/n.
+TEST(RandomStream, NormalHasTheMomentsOfTheStandardNormal) {
+  constexpr int kDraws = 100000;
+  RandomStream random(7, 3, 0, 0);
+  double first = 0, second = 0, fourth = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double z = random.Normal();
+    first += z / kDraws;
+    second += z * z / kDraws;
+    fourth += z * z * z * z / kDraws;
+  }
+  EXPECT_NEAR(first, 0, 4 * std::sqrt(1.0 / kDraws));
+  EXPECT_NEAR(second, 1, 4 * std::sqrt(2.0 / kDraws));
+  EXPECT_NEAR(fourth, 3, 4 * std::sqrt(96.0 / kDraws));
+}
+
 }  // namespace
 }  // namespace ort_ed

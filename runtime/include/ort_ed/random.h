@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace ort_ed {
 
@@ -70,6 +72,13 @@ class RandomStream {
       while (static_cast<uint32_t>(product) < threshold) product = uint64_t{Next32()} * n;
     }
     return static_cast<uint32_t>(product >> 32);
+  }
+
+  // Standard normal (Box and Muller 1958; the second value is not kept, so that the stream has no state but
+  // its position).
+  double Normal() {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - UniformDouble()));
+    return radius * std::cos(2.0 * std::numbers::pi * UniformDouble());
   }
 
   bool Bernoulli(float probability) { return Uniform() < probability; }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace ort_ed {
+
+// Puts an energy model on top of a product of Bernoullis: U(x) becomes U(x) - log p0(x) with
+// p0(x_i = 1) = mean[i], as constants of the graph (not trained), and the mean into the metadata. Works on
+// any model that keeps the energy model contract, also a user's own. Throws kInvalidArgument for a mean of
+// another width, a mean outside (0, 1) (smooth it first), or a model that already has a base distribution;
+// kBadModel where the contract is broken.
+void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean);
+
+// mean * (1 - 2 s) + s: keeps every variable away from 0 and 1, so that log p0 stays finite.
+std::vector<float> SmoothedMean(std::span<const double> mean, double smoothing);
+
+}  // namespace ort_ed

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace ort_ed {
+
+// One of the built-in energy models, as `ort-ed new` and a training configuration name it.
+struct EnergySpec {
+  std::string architecture;                    // a name of the registry (models/registry.h)
+  std::map<std::string, std::string> options;  // of that architecture; what is left out takes its default
+  int64_t dimension = 0;                       // D; 0: the product of image_shape
+  std::vector<int64_t> image_shape;  // {height, width} where the variables form an image, else empty
+  std::vector<float> base_mean;      // P(x_i = 1) of the Bernoulli base distribution; empty: none
+  uint64_t seed = 0;                 // of the initial parameters
+};
+
+// The energy model contract as an ONNX model with initial parameters and metadata: input `x` float32
+// [batch, D], output `energy` float32 [batch]. Float initialisers are the parameters. The same spec gives the
+// same bytes. Throws kInvalidArgument naming architecture and option; an unknown name lists the candidates.
+onnx::ModelProto BuildModel(const EnergySpec& spec);
+
+// Adds "hidden=256,256" to spec.options. Throws kInvalidArgument if it is not NAME=VALUE.
+void SetOption(EnergySpec& spec, std::string_view assignment);
+
+// "28x28" as {28, 28}. Throws kInvalidArgument.
+std::vector<int64_t> ParseImageShape(std::string_view text);
+
+}  // namespace ort_ed

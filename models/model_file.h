@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace ort_ed {
+
+enum class ExternalData {
+  kLoad,  // tensors kept in other files become part of the model
+  kKeep,  // they stay where they are; only their paths are checked
+};
+
+// Reads an ONNX model. Throws kIo if the file cannot be read and kBadModel if it is empty, not ONNX,
+// truncated, too large, or keeps tensors outside its own folder (absolute path, "..", symbolic link).
+onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data = ExternalData::kLoad);
+
+// The same from memory; `name` stands for the file in messages. Tensors in other files are refused.
+onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name);
+
+// Deterministic bytes. Throws kInvalidArgument for a model beyond the 2 GiB of one ONNX file.
+std::string SerializeModel(const onnx::ModelProto& model);
+
+// The checker of the onnx library and strict shape inference. Throws kBadModel with the checker's reason.
+// Opsets newer than the linked onnx library are beyond its knowledge and pass.
+void CheckOnnx(const onnx::ModelProto& model, const std::string& name);
+
+// Version of the standard operator set the model imports; 0 if none.
+int64_t StandardOpset(const onnx::ModelProto& model);
+
+// The newest that the linked onnx library knows.
+int64_t NewestKnownOpset();
+
+}  // namespace ort_ed
