@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ort_ed/device.h"
+#include "trainer/contrastive_batch.h"
+#include "trainer/training_spec.h"
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace ort_ed {
+
+struct ContrastiveLoss {
+  double loss = 0;             // the energy discrepancy, -log M included
+  double energy_positive = 0;  // mean
+  double energy_negative = 0;  // mean
+};
+
+struct StepResult : ContrastiveLoss {
+  double gradient_norm = 0;   // before clipping
+  double parameter_norm = 0;  // after the step
+  bool finite() const;
+};
+
+// A named piece of the training state: kind is "parameters", "average", "first_moment", ... (StateNames() of
+// training_graph.h), parameter the initialiser of the energy model it belongs to.
+struct StateTensor {
+  std::string kind;
+  std::string parameter;
+  std::vector<int64_t> shape;
+  std::vector<float> values;
+};
+
+struct TrainStepOptions {
+  Device device;
+  int threads = 0;          // 0: all cores
+  int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
+};
+
+// The optimiser step of an energy model. State and gradients live on the device in two sets of buffers that
+// swap after each step, bound to the sessions' inputs and outputs: nothing is copied but the batch on its way
+// in and a few numbers on their way out. Not thread-safe. All members throw ort_ed::Error.
+class TrainStep {
+ public:
+  // The state starts with the parameters of the model and zero moments.
+  TrainStep(const onnx::ModelProto& energy_model, const TrainingSpec& spec, const TrainStepOptions& options);
+  ~TrainStep();
+  TrainStep(TrainStep&&) noexcept;
+  TrainStep& operator=(TrainStep&&) noexcept;
+
+  int64_t dimension() const;
+  int64_t parameter_count() const;
+
+  // One step; `step` counts from 1 (Adam's bias correction). If anything in the result is not finite the step
+  // is not taken: the state remains as it was before. With micro-batches the mathematics is the same; results
+  // differ by rounding.
+  StepResult Step(const ContrastiveBatch& batch, double learning_rate, int64_t step);
+
+  // The loss without a step, with the moving average of the parameters if `averaged` (and if there is one).
+  ContrastiveLoss Evaluate(const ContrastiveBatch& batch, bool averaged = false);
+
+  // The whole state, for checkpoints; WriteState() takes what ReadState() gave, in any order, and throws
+  // kInvalidArgument, naming the tensor, where pieces are missing, unknown or of another shape.
+  std::vector<StateTensor> ReadState();
+  void WriteState(std::span<const StateTensor> state);
+
+  // Puts the trained parameters, or their moving average if `averaged` (and if there is one), into a copy of
+  // the energy model that this object was made from.
+  void Export(onnx::ModelProto& energy_model, bool averaged);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "trainer/training_spec.h"
+
+namespace ort_ed {
+
+// One trained tensor: where it lies in the flat vectors of the training state.
+struct ParameterSlot {
+  std::string name;
+  std::vector<int64_t> shape;
+  int64_t offset = 0;
+  int64_t size = 0;
+};
+
+// Names of the graphs' inputs and outputs.
+//   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
+//   log_weights  float [groups, M]: log omega, only if LossSpec::weighted
+//   control      float [kControlSize]: what changes from step to step, see ControlValues()
+//   state        float [P] each: StateNames(); outputs have the prefix "next_"
+//   gradient     float [P]: accumulated by kAccumulate, consumed by kApply
+//   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives (accumulated
+//   too) norms        float [2]: norm of the gradient before clipping, norm of the new parameters
+namespace training_tensor {
+inline constexpr char kRows[] = "rows";
+inline constexpr char kLogWeights[] = "log_weights";
+inline constexpr char kControl[] = "control";
+inline constexpr char kParameters[] = "parameters";
+inline constexpr char kGradient[] = "gradient";
+inline constexpr char kLosses[] = "losses";
+inline constexpr char kNorms[] = "norms";
+inline constexpr char kNext[] = "next_";
+}  // namespace training_tensor
+
+// The graphs one can make of an energy model; all of standard ONNX operators.
+enum class TrainingGraphKind {
+  kStep,        // rows, log_weights, control, state -> next state, losses, norms
+  kAccumulate,  // rows, log_weights, control, parameters, gradient, losses -> next gradient, next losses
+  kApply,       // gradient, control, state -> next state, norms
+  kEvaluate,    // rows, log_weights, control, parameters -> losses
+};
+
+struct TrainingGraph {
+  onnx::ModelProto model;
+  std::vector<ParameterSlot> parameters;  // in the order of the flat vectors, P values in total
+  int64_t dimension = 0;
+};
+
+// Everything of a step (energies, loss, weights c, gradients, clipping, optimiser, moving average) becomes
+// nodes of one model. The trained parameters, by default every float initialiser that influences the energy,
+// become slices of one flat vector, so that the optimiser costs the same for many small tensors as for one
+// large one. Throws kBadModel where the model breaks the contract or cannot be differentiated, and
+// kInvalidArgument for a pattern that selects nothing.
+TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
+                                 TrainingGraphKind kind = TrainingGraphKind::kStep);
+
+// The state vectors of an optimiser: "parameters", then "first_moment", "second_moment" or "velocity", then
+// "average" if there is a moving average.
+std::vector<std::string> StateNames(const OptimizerSpec& spec);
+
+// The values of `control` for one step: everything that depends on the step's number, computed here in double
+// precision. `step` counts from 1. `group_weight` is 1 / number of groups of the whole batch.
+inline constexpr int64_t kControlSize = 4;
+std::vector<float> ControlValues(const OptimizerSpec& spec, double learning_rate, int64_t step,
+                                 double group_weight);
+
+// The parameters' values in the model, as one flat vector; and back.
+std::vector<float> FlatParameters(const onnx::ModelProto& model, const std::vector<ParameterSlot>& slots);
+void SetParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots,
+                   const std::vector<float>& values);
+
+}  // namespace ort_ed

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ort_ed {
+
+// mean_i log(w + sum_j omega_ij exp(U(x_i) - U(x_ij))) - log M
+struct LossSpec {
+  double stabilisation = 1;  // w; 0 is allowed
+  int64_t negatives = 32;    // M, as Perturbation::NegativesPerRow() says
+  bool weighted = false;     // whether batches carry log omega
+};
+
+enum class OptimizerKind { kAdam, kAdamW, kSgd };
+
+// kProximal: soft thresholding after the step, which makes exact zeros. kSubgradient: l1 * sign(theta) in the
+// gradient. Both have the stationary points of loss + l1 * sum |theta|.
+enum class L1Form { kProximal, kSubgradient };
+
+// Patterns select parameters by name, with * and ? as in file names.
+struct OptimizerSpec {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  double beta1 = 0.9;     // Adam, AdamW
+  double beta2 = 0.999;   // Adam, AdamW
+  double epsilon = 1e-8;  // Adam, AdamW
+  double momentum = 0.9;  // SGD
+  double weight_decay =
+      0;  // AdamW: theta shrinks by learning rate * weight_decay; others: l2 in the gradient
+  std::vector<std::string> weight_decay_parameters = {"*"};
+  double l1 = 0;
+  L1Form l1_form = L1Form::kProximal;
+  std::vector<std::string> l1_parameters = {"*"};
+  double clip_norm = 0;  // largest norm of the whole gradient; 0: no limit
+  double ema_decay = 0;  // moving average of the parameters; 0: none
+};
+
+struct TrainingSpec {
+  LossSpec loss;
+  OptimizerSpec optimizer;
+  std::vector<std::string> frozen;  // patterns of parameters that are not trained
+};
+
+// Throws kInvalidArgument for a value out of range, naming it.
+void Validate(const TrainingSpec& spec);
+
+}  // namespace ort_ed
