@@ -150,10 +150,17 @@ Value GraphBuilder::AppendConstant(const onnx::TensorProto& tensor) {
   return {this, known->second};
 }
 
-Value GraphBuilder::Scalar(float value) { return AppendConstant(FloatTensor({}, {&value, 1})); }
+Value GraphBuilder::InFloatType(const Value& value) {
+  if (float_type_ == onnx::TensorProto::FLOAT) return value;
+  const auto [known, is_new] = converted_.try_emplace({value.name, float_type_});
+  if (is_new) known->second = Op("Cast", {value}, {{"to", int64_t{float_type_}}});
+  return known->second;
+}
+
+Value GraphBuilder::Scalar(float value) { return InFloatType(AppendConstant(FloatTensor({}, {&value, 1}))); }
 
 Value GraphBuilder::Constant(std::span<const int64_t> shape, std::span<const float> values) {
-  return AppendConstant(FloatTensor(shape, values));
+  return InFloatType(AppendConstant(FloatTensor(shape, values)));
 }
 
 Value GraphBuilder::Ints(std::span<const int64_t> values) {
@@ -247,11 +254,17 @@ Value ReduceMean(const Value& a, std::initializer_list<int64_t> axes, bool keep_
 Value ReduceMax(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions) {
   return Reduce("ReduceMax", a, std::span(axes.begin(), axes.size()), keep_dimensions);
 }
+Value Squeeze(const Value& a, std::span<const int64_t> axes) {
+  return WithAxes("Squeeze", a, axes, a.graph->opset() >= 13, {});
+}
 Value Squeeze(const Value& a, std::initializer_list<int64_t> axes) {
-  return WithAxes("Squeeze", a, std::span(axes.begin(), axes.size()), a.graph->opset() >= 13, {});
+  return Squeeze(a, std::span(axes.begin(), axes.size()));
+}
+Value Unsqueeze(const Value& a, std::span<const int64_t> axes) {
+  return WithAxes("Unsqueeze", a, axes, a.graph->opset() >= 13, {});
 }
 Value Unsqueeze(const Value& a, std::initializer_list<int64_t> axes) {
-  return WithAxes("Unsqueeze", a, std::span(axes.begin(), axes.size()), a.graph->opset() >= 13, {});
+  return Unsqueeze(a, std::span(axes.begin(), axes.size()));
 }
 
 }  // namespace ort_ed

@@ -52,6 +52,10 @@ class GraphBuilder {
 
   Value Parameter(const std::string& name, std::span<const int64_t> shape, std::span<const float> values);
 
+  // Element type of the constants that Scalar() and Constant() make: FLOAT unless set.
+  int32_t float_type() const { return float_type_; }
+  void set_float_type(int32_t type) { float_type_ = type; }
+
   // Constants; equal ones are shared.
   Value Scalar(float value);
   Value Constant(std::span<const int64_t> shape, std::span<const float> values);
@@ -67,14 +71,17 @@ class GraphBuilder {
 
  private:
   Value AppendConstant(const onnx::TensorProto& tensor);
+  Value InFloatType(const Value& value);
   void CollectNames();
 
   onnx::ModelProto& model_;
   std::string prefix_;
   int64_t opset_ = kOpset;
+  int32_t float_type_ = onnx::TensorProto::FLOAT;
   std::set<std::string, std::less<>> names_;
   std::map<std::string, int> next_suffix_;
-  std::map<std::string, std::string> constants_;  // serialised tensor -> name
+  std::map<std::string, std::string> constants_;                // serialised tensor -> name
+  std::map<std::pair<std::string, int32_t>, Value> converted_;  // (constant, element type) -> its Cast
 };
 
 // An optional input that is left out.
@@ -113,7 +120,9 @@ Value Reduce(const std::string& op, const Value& a, std::span<const int64_t> axe
 Value ReduceSum(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions = false);
 Value ReduceMean(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions = false);
 Value ReduceMax(const Value& a, std::initializer_list<int64_t> axes, bool keep_dimensions = false);
+Value Squeeze(const Value& a, std::span<const int64_t> axes);
 Value Squeeze(const Value& a, std::initializer_list<int64_t> axes);
+Value Unsqueeze(const Value& a, std::span<const int64_t> axes);
 Value Unsqueeze(const Value& a, std::initializer_list<int64_t> axes);
 
 }  // namespace ort_ed

@@ -1,0 +1,147 @@
+#include "trainer/autodiff/differentiate.h"
+
+#include <algorithm>
+
+#include "ort_ed/error.h"
+#include "trainer/autodiff/grad_context.h"
+#include "trainer/autodiff/rules.h"
+
+namespace ort_ed {
+namespace {
+
+using NameSet = std::unordered_set<std::string>;
+
+GradState MakeState(GraphBuilder& builder) {
+  GradState state{.builder = builder,
+                  .infos = InferShapes(builder.model()),
+                  .active = {},
+                  .contributions = {},
+                  .producers = {},
+                  .initializers = {}};
+  for (const auto& tensor : builder.graph().initializer()) state.initializers[tensor.name()] = &tensor;
+  for (const auto& node : builder.graph().node()) {
+    for (const auto& output : node.output()) state.producers[output] = &node;
+  }
+  return state;
+}
+
+bool IsLeaf(const onnx::NodeProto& node, int64_t opset) {
+  return Classify(node.domain(), node.op_type(), opset) == Differentiability::kLeaf;
+}
+
+// The floating-point tensors that depend on the wanted ones in a differentiable way.
+NameSet Dependents(const GradState& state, const std::vector<std::string>& wanted, int64_t opset) {
+  NameSet dependents(wanted.begin(), wanted.end());
+  for (const auto& node : state.builder.graph().node()) {
+    const bool reached = std::any_of(node.input().begin(), node.input().end(),
+                                     [&](const std::string& input) { return dependents.count(input) > 0; });
+    if (!reached || IsLeaf(node, opset)) continue;
+    for (const auto& output : node.output()) {
+      const auto info = state.infos.find(output);
+      if (info != state.infos.end() && info->second.is_floating()) dependents.insert(output);
+    }
+  }
+  return dependents;
+}
+
+// The nodes on a path from the wanted tensors to the output, last first; fills in state.active.
+std::vector<const onnx::NodeProto*> Path(GradState& state, const DifferentiateRequest& request,
+                                         int64_t opset) {
+  const NameSet dependents = Dependents(state, request.with_respect_to, opset);
+  if (dependents.count(request.output) == 0) return {};
+  state.active.insert(request.output);
+  const NameSet wanted(request.with_respect_to.begin(), request.with_respect_to.end());
+  std::vector<const onnx::NodeProto*> path;
+  const auto& nodes = state.builder.graph().node();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const auto is_in = [](const NameSet& set) {
+      return [&set](const std::string& name) { return set.count(name) > 0; };
+    };
+    if (std::none_of(node->output().begin(), node->output().end(), is_in(state.active))) continue;
+    if (std::none_of(node->input().begin(), node->input().end(), is_in(dependents))) continue;
+    if (IsLeaf(*node, opset)) continue;
+    path.push_back(&*node);
+    for (const auto& input : node->input()) {
+      if (dependents.count(input) > 0) state.active.insert(input);
+    }
+  }
+  return path;
+}
+
+void CheckRequest(const GradState& state, const DifferentiateRequest& request) {
+  const auto require = [&](const std::string& tensor) {
+    const auto info = state.infos.find(tensor);
+    if (info == state.infos.end()) {
+      throw Error(ErrorCode::kInvalidArgument, "the model has no tensor '" + tensor + "' to differentiate.");
+    }
+    if (!info->second.is_floating()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "cannot differentiate with '" + tensor + "': it does not hold floating-point numbers.");
+    }
+  };
+  require(request.output);
+  if (!request.output_gradient.empty()) require(request.output_gradient);
+  for (const auto& tensor : request.with_respect_to) require(tensor);
+}
+
+Contribution Seed(GradState& state, const DifferentiateRequest& request) {
+  if (!request.output_gradient.empty()) return {state.builder.Existing(request.output_gradient), false};
+  state.builder.set_float_type(state.infos.at(request.output).type);
+  return {state.builder.Scalar(1), true};
+}
+
+// The element type in which a node computes: what its gradient's constants have to be.
+int32_t FloatType(const GradState& state, const onnx::NodeProto& node) {
+  for (const auto& output : node.output()) {
+    const auto info = state.infos.find(output);
+    if (info != state.infos.end() && info->second.is_floating()) return info->second.type;
+  }
+  return onnx::TensorProto::FLOAT;
+}
+
+void EmitNode(GradState& state, const onnx::NodeProto& node) {
+  GradContext context(state, node);
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  const GradientRule* rule = standard ? FindGradientRule(node.op_type(), state.builder.opset()) : nullptr;
+  if (!rule) {
+    context.Fail("there is no gradient rule for this operator in opset " +
+                 std::to_string(state.builder.opset()) +
+                 "; replace it in the model, or keep it away from what is trained");
+  }
+  state.builder.set_float_type(FloatType(state, node));
+  rule->emit(context);
+  context.CheckComplete();
+}
+
+// The total gradient of a wanted tensor, written out.
+std::string TotalGradient(GradState& state, const std::string& tensor) {
+  if (state.contributions.count(tensor) == 0) return "";
+  const Contribution total = Accumulate(state, tensor);
+  if (!total.compact) return total.value.name;
+  const Value like = state.builder.Existing(tensor);
+  return Op("Expand", {total.value, Op("Shape", {like})}).name;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request) {
+  GradState state = MakeState(builder);
+  CheckRequest(state, request);
+  const auto path = Path(state, request, builder.opset());
+  const int32_t float_type = builder.float_type();
+  if (state.active.count(request.output) > 0) {
+    state.contributions[request.output] = {Seed(state, request)};
+  }
+  for (const onnx::NodeProto* node : path) {
+    const bool has_gradient =
+        std::any_of(node->output().begin(), node->output().end(),
+                    [&](const std::string& output) { return state.contributions.count(output) > 0; });
+    if (has_gradient) EmitNode(state, *node);
+  }
+  builder.set_float_type(float_type);
+  std::map<std::string, std::string> gradients;
+  for (const auto& tensor : request.with_respect_to) gradients[tensor] = TotalGradient(state, tensor);
+  return gradients;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,232 @@
+#include "trainer/autodiff/grad_context.h"
+
+#include <algorithm>
+
+#include <onnx/defs/tensor_proto_util.h>
+
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+namespace {
+
+std::vector<int64_t> IntegerData(const onnx::TensorProto& tensor) {
+  if (tensor.data_type() == onnx::TensorProto::INT64) return onnx::ParseData<int64_t>(&tensor);
+  const std::vector<int32_t> narrow = onnx::ParseData<int32_t>(&tensor);
+  return {narrow.begin(), narrow.end()};
+}
+
+bool IsInteger(const onnx::TensorProto& tensor) {
+  return tensor.data_type() == onnx::TensorProto::INT64 || tensor.data_type() == onnx::TensorProto::INT32;
+}
+
+std::optional<std::vector<int64_t>> ConstantNodeInts(const onnx::NodeProto& node) {
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.name() == "value" && IsInteger(attribute.t())) return IntegerData(attribute.t());
+    if (attribute.name() == "value_int") return std::vector{static_cast<int64_t>(attribute.i())};
+    if (attribute.name() == "value_ints") {
+      return std::vector<int64_t>(attribute.ints().begin(), attribute.ints().end());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Describe(const onnx::NodeProto& node) {
+  std::string name = node.name();
+  for (const auto& output : node.output()) {
+    if (name.empty()) name = output;
+  }
+  const std::string domain = node.domain().empty() ? "" : node.domain() + ".";
+  return "node '" + name + "' (" + domain + node.op_type() + ")";
+}
+
+std::optional<std::vector<int64_t>> StaticExtents(const TensorInfo& info, int allowed_unknown) {
+  if (!info.has_rank || info.unknown_extents() > allowed_unknown) return std::nullopt;
+  std::vector<int64_t> extents;
+  for (const Extent& extent : info.shape) {
+    if (extent.value == 0) return std::nullopt;  // 0 would mean "keep" to Reshape
+    extents.push_back(extent.value);
+  }
+  return extents;
+}
+
+Contribution Accumulate(GradState& state, const std::string& tensor) {
+  auto& parts = state.contributions.at(tensor);
+  if (parts.size() > 1) {
+    const bool compact =
+        std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.compact; });
+    std::vector<Value> values;
+    for (const Contribution& part : parts) values.push_back(part.value);
+    const char* op = values.size() == 2 ? "Add" : "Sum";
+    parts = {{state.builder.Node(op, values), compact}};
+  }
+  return parts.front();
+}
+
+Value GradContext::Input(int i) const { return {&state_.builder, node_.input(i)}; }
+Value GradContext::Output(int i) const { return {&state_.builder, node_.output(i)}; }
+
+bool GradContext::HasOutputGradient(int i) const {
+  return i < node_.output_size() && state_.contributions.count(node_.output(i)) > 0;
+}
+
+Value GradContext::OutputGradient(int i) {
+  const Contribution total = Accumulate(state_, node_.output(i));
+  return total.compact ? Expand(total.value, Output(i)) : total.value;
+}
+
+Value GradContext::CompactOutputGradient(int i) { return Accumulate(state_, node_.output(i)).value; }
+
+bool GradContext::Needs(int i) const { return HasInput(i) && state_.active.count(node_.input(i)) > 0; }
+
+void GradContext::Contribute(int i, Contribution contribution) {
+  handled_.insert(i);
+  if (Needs(i)) state_.contributions[node_.input(i)].push_back(std::move(contribution));
+}
+
+void GradContext::SetGradient(int i, const Value& gradient) { Contribute(i, {gradient, false}); }
+void GradContext::SetCompactGradient(int i, const Value& gradient) { Contribute(i, {gradient, true}); }
+void GradContext::SetBroadcastGradient(int i, const Value& gradient) {
+  if (Needs(i)) SetGradient(i, Unbroadcast(gradient, OutputInfo(), Input(i)));
+}
+
+void GradContext::CheckComplete() const {
+  for (int i = 0; i < InputCount(); ++i) {
+    if (Needs(i) && handled_.count(i) == 0) {
+      Fail("its gradient with respect to input " + std::to_string(i) + " ('" + node_.input(i) +
+           "') is not implemented");
+    }
+  }
+}
+
+const TensorInfo& GradContext::Info(const std::string& tensor) const {
+  const auto known = state_.infos.find(tensor);
+  if (known == state_.infos.end()) Fail("the type of '" + tensor + "' is not known");
+  return known->second;
+}
+
+int64_t GradContext::Rank(int i) const {
+  const TensorInfo& info = InputInfo(i);
+  if (!info.has_rank) {
+    Fail("the rank of '" + node_.input(i) + "' is not known; give the model's inputs fixed shapes");
+  }
+  return info.rank();
+}
+
+bool GradContext::SameShape(int input, int output) const {
+  const TensorInfo& a = InputInfo(input);
+  const TensorInfo& b = OutputInfo(output);
+  return a.has_rank && b.has_rank &&
+         std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), SameExtent);
+}
+
+const onnx::AttributeProto* GradContext::FindAttribute(const std::string& name) const {
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+int64_t GradContext::Int(const std::string& name, int64_t otherwise) const {
+  const auto* attribute = FindAttribute(name);
+  return attribute ? attribute->i() : otherwise;
+}
+
+float GradContext::Float(const std::string& name, float otherwise) const {
+  const auto* attribute = FindAttribute(name);
+  return attribute ? attribute->f() : otherwise;
+}
+
+std::string GradContext::String(const std::string& name, const std::string& otherwise) const {
+  const auto* attribute = FindAttribute(name);
+  return attribute ? attribute->s() : otherwise;
+}
+
+std::vector<int64_t> GradContext::Ints(const std::string& name) const {
+  const auto* attribute = FindAttribute(name);
+  if (!attribute) return {};
+  return {attribute->ints().begin(), attribute->ints().end()};
+}
+
+std::optional<std::vector<int64_t>> GradContext::ConstantInts(int i) const {
+  const std::string& name = node_.input(i);
+  if (const auto initializer = state_.initializers.find(name); initializer != state_.initializers.end()) {
+    if (IsInteger(*initializer->second)) return IntegerData(*initializer->second);
+  }
+  if (const auto producer = state_.producers.find(name); producer != state_.producers.end()) {
+    if (producer->second->op_type() == "Constant") return ConstantNodeInts(*producer->second);
+  }
+  return std::nullopt;
+}
+
+std::vector<int64_t> GradContext::ListArgument(const std::string& attribute, int i) const {
+  if (!HasInput(i)) return Ints(attribute);
+  const auto values = ConstantInts(i);
+  if (!values) Fail("its input '" + node_.input(i) + "' (" + attribute + ") must be a constant");
+  return *values;
+}
+
+std::vector<int64_t> GradContext::PositiveAxes(std::vector<int64_t> axes, int64_t rank) const {
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+Value GradContext::ReshapeToInput(const Value& value, int i) {
+  if (const auto extents = StaticExtents(InputInfo(i), 1)) return Reshape(value, *extents);
+  return Op("Reshape", {value, Op("Shape", {Input(i)})});
+}
+
+Value GradContext::Expand(const Value& value, const Value& like) {
+  if (const auto extents = StaticExtents(Info(like.name), 0)) {
+    return Op("Expand", {value, state_.builder.Ints(*extents)});
+  }
+  return Op("Expand", {value, Op("Shape", {like})});
+}
+
+Value GradContext::Unbroadcast(const Value& value, const TensorInfo& from, const Value& like) {
+  return Unbroadcast(value, from, Info(like.name), like);
+}
+
+Value GradContext::Unbroadcast(const Value& value, const TensorInfo& from, const TensorInfo& to,
+                               const Value& like) {
+  if (!from.has_rank || !to.has_rank) Fail("the rank of its operands is not known");
+  const int64_t leading = from.rank() - to.rank();
+  std::vector<int64_t> axes;
+  for (int64_t axis = 0; axis < leading; ++axis) axes.push_back(axis);
+  for (int64_t axis = 0; axis < to.rank(); ++axis) {
+    const Extent& wide = from.shape[leading + axis];
+    const Extent& narrow = to.shape[axis];
+    if (SameExtent(wide, narrow) || narrow.value > 1 || wide.value == 1) continue;
+    if (!narrow.known()) return UnbroadcastAtRunTime(value, to.rank(), like);
+    axes.push_back(leading + axis);
+  }
+  if (axes.empty()) return value;
+  const bool only_inner = leading == 0;
+  const Value sum = Reduce("ReduceSum", value, axes, only_inner);
+  if (only_inner || static_cast<int64_t>(axes.size()) == leading) return sum;
+  if (const auto extents = StaticExtents(to, 1)) return Reshape(sum, *extents);
+  return Op("Reshape", {sum, Op("Shape", {like})});
+}
+
+// Some extent of `like` may or may not be 1: which axes to sum over is decided where the shapes are known.
+Value GradContext::UnbroadcastAtRunTime(const Value& value, int64_t rank, const Value& like) {
+  GraphBuilder& graph = state_.builder;
+  const Value one = graph.IntScalar(1);
+  const Value value_shape = Op("Shape", {value});
+  const Value leading = Op("Sub", {Op("Size", {value_shape}), graph.Ints({{rank}})});
+  // The shape of `like` with leading ones, to the rank of `value`.
+  const Value ones = Op("Expand", {one, leading});
+  const Value padded = Op("Concat", {ones, Op("Shape", {like})}, {{"axis", int64_t{0}}});
+  const Value axes = Squeeze(Op("NonZero", {Op("Equal", {padded, one})}), {0});
+  const Value sum =
+      Op("ReduceSum", {value, axes}, {{"keepdims", int64_t{1}}, {"noop_with_empty_axes", int64_t{1}}});
+  return Op("Reshape", {sum, Op("Shape", {like})});
+}
+
+void GradContext::Fail(const std::string& why) const {
+  throw Error(ErrorCode::kBadModel, "cannot differentiate " + Describe(node_) + ": " + why + ".");
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,51 @@
+#include "trainer/autodiff/rules.h"
+
+#include <set>
+#include <string_view>
+
+namespace ort_ed {
+namespace {
+
+const std::set<std::string_view>& Leaves() {
+  static const std::set<std::string_view> leaves = {
+      // comparisons and logic
+      "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not", "IsNaN",
+      "IsInf", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot",
+      // integers made of tensors
+      "Shape", "Size", "ArgMax", "ArgMin", "NonZero",
+      // piecewise constant
+      "Floor", "Ceil", "Round", "Sign",
+      // constants
+      "Constant", "ConstantOfShape", "EyeLike", "Range", "RandomNormal", "RandomNormalLike", "RandomUniform",
+      "RandomUniformLike", "Bernoulli"};
+  return leaves;
+}
+
+}  // namespace
+
+std::vector<GradientRule> AllGradientRules() {
+  std::vector<GradientRule> all;
+  for (const auto family :
+       {ElementwiseRules(), ActivationRules(), MatmulRules(), ReductionRules(), ShapeRules()}) {
+    all.insert(all.end(), family.begin(), family.end());
+  }
+  return all;
+}
+
+const GradientRule* FindGradientRule(const std::string& op, int64_t opset) {
+  static const std::vector<GradientRule> rules = AllGradientRules();
+  const GradientRule* best = nullptr;
+  for (const GradientRule& rule : rules) {
+    if (rule.op != op || rule.since_opset > opset) continue;
+    if (!best || rule.since_opset > best->since_opset) best = &rule;
+  }
+  return best;
+}
+
+Differentiability Classify(const std::string& domain, const std::string& op, int64_t opset) {
+  if (!domain.empty() && domain != "ai.onnx") return Differentiability::kNone;
+  if (Leaves().count(op) > 0) return Differentiability::kLeaf;
+  return FindGradientRule(op, opset) ? Differentiability::kRule : Differentiability::kNone;
+}
+
+}  // namespace ort_ed
