@@ -14,7 +14,7 @@ struct ContrastiveBatch {
         negatives(negatives_),
         dimension(dimension_),
         rows(static_cast<size_t>(positives * (1 + negatives) * dimension)),
-        log_weights(weighted ? static_cast<size_t>(positives * negatives) : 0) {}
+        log_weights(weighted ? static_cast<size_t>(positives * (1 + negatives)) : 0) {}
 
   std::span<uint8_t> Positive(int64_t i) { return {Group(i), static_cast<size_t>(dimension)}; }
   std::span<uint8_t> Negatives(int64_t i) {
@@ -22,14 +22,14 @@ struct ContrastiveBatch {
   }
   std::span<float> LogWeights(int64_t i) {
     if (log_weights.empty()) return {};
-    return {log_weights.data() + i * negatives, static_cast<size_t>(negatives)};
+    return {log_weights.data() + i * (1 + negatives), static_cast<size_t>(1 + negatives)};
   }
 
   int64_t positives;
   int64_t negatives;
   int64_t dimension;
   std::vector<uint8_t> rows;       // positives x (1 + negatives) x dimension
-  std::vector<float> log_weights;  // positives x negatives, log omega; empty without weights
+  std::vector<float> log_weights;  // positives x (1 + negatives): log omega; empty without weights
 
  private:
   uint8_t* Group(int64_t i) { return rows.data() + i * (1 + negatives) * dimension; }

@@ -20,7 +20,7 @@ struct ParameterSlot {
 
 // Names of the graphs' inputs and outputs.
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
-//   log_weights  float [groups, M]: log omega, only if LossSpec::weighted
+//   log_weights  float [groups, 1 + M]: log omega, only if LossSpec::weighted
 //   control      float [kControlSize]: what changes from step to step, see ControlValues()
 //   state        float [P] each: StateNames(); outputs have the prefix "next_"
 //   gradient     float [P]: accumulated by kAccumulate, consumed by kApply

@@ -6,7 +6,11 @@
 
 namespace ort_ed {
 
-// mean_i log(w + sum_j omega_ij exp(U(x_i) - U(x_ij))) - log M
+// mean_i log(w omega_i + sum_j omega_ij exp(U(x_i) - U(x_ij))) - log M, where omega = 1 without weights.
+//
+// Choosing w. With w = 1 the loss is that of picking the positive x_i out of the 1 + M candidates x_i, x_ij:
+// for sampled negatives its minimiser is the data distribution whatever M is, where other w only get there as
+// M grows. An exact enumeration has the positive among its negatives already, and w = 0 is right.
 struct LossSpec {
   double stabilisation = 1;  // w; 0 is allowed
   int64_t negatives = 32;    // M, as Perturbation::NegativesPerRow() says

@@ -13,10 +13,10 @@ namespace ort_ed {
 
 struct PerturbationOptions {
   int64_t dimension = 0;
-  double epsilon = 0.1;              // bernoulli: probability that a bit flips, in (0, 1)
-  std::vector<int64_t> image_shape;  // pool: {height, width}; empty: {dimension, 1}
-  std::vector<int64_t> window;       // pool: {h, w} or {h}; empty: the whole image
-  bool exact = false;                // grid, neighbourhood: enumerate the recoveries instead of sampling them
+  double epsilon = 0.1;                   // bernoulli: probability that a bit flips, in (0, 1)
+  std::vector<int64_t> image_shape = {};  // pool: {height, width}; empty: {dimension, 1}
+  std::vector<int64_t> window = {};       // pool: {h, w} or {h}; empty: the whole image
+  bool exact = false;  // grid, neighbourhood: enumerate the recoveries instead of sampling them
   // neighbourhood: which single flips lead from x to its neighbours. "up" (0 to 1), "down" (1 to 0) or "both"
   // for all coordinates, or one of + - * . a coordinate ('.' never flips).
   std::string moves = "up";
