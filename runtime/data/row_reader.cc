@@ -1,0 +1,93 @@
+#include "runtime/data/row_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "ort_ed/error.h"
+#include "runtime/data/formats.h"
+#include "runtime/data/npy.h"
+
+namespace ort_ed {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+constexpr std::string_view kIdxMagic = "\0\0"sv;
+constexpr size_t kLongestMagic = 8;
+
+// Formats that people have and that are not read: what to do instead.
+struct ForeignFormat {
+  std::string_view magic;
+  const char* advice;
+};
+constexpr std::array kForeignFormats = {
+    ForeignFormat{"PK\x03\x04", "is a zip archive (.npz?); extract the .npy file from it first"},
+    ForeignFormat{"\x28\xb5\x2f\xfd", "is compressed with zstd; decompress it first, or use gzip"},
+    ForeignFormat{"\xfd"
+                  "7zXZ",
+                  "is compressed with xz; decompress it first, or use gzip"},
+    ForeignFormat{"BZh", "is compressed with bzip2; decompress it first, or use gzip"},
+    ForeignFormat{"\x89HDF", "is an HDF5 file; save the array as .npy or .csv"},
+    ForeignFormat{"PAR1", "is a Parquet file; save the table as .npy or .csv"},
+    ForeignFormat{"MATLAB", "is a MATLAB file; save the array as .npy or .csv"},
+    ForeignFormat{"\x89PNG", "is a picture; save the pixels as .npy or .csv"},
+    ForeignFormat{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},
+    ForeignFormat{"\xfe\xff", "is UTF-16 text; save it as UTF-8"},
+};
+
+std::string_view WithoutGz(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path;
+}
+
+bool IsPacked(std::string_view path, const ArrayLayout& layout, const RowOptions& options) {
+  if (WithoutGz(path).ends_with(".bits.npy")) return true;
+  return layout.type == CellType::kUint8 && layout.shape.size() == 2 && layout.shape[1] != options.columns &&
+         layout.shape[1] == (options.columns + 7) / 8;
+}
+
+}  // namespace
+
+std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& options) {
+  if (options.columns < 0 || options.columns > kMaxColumns)
+    throw Error(ErrorCode::kInvalidArgument, "rows of " + std::to_string(options.columns) +
+                                                 " columns cannot be read; at most " +
+                                                 std::to_string(kMaxColumns) + " are possible");
+  InputStream stream(path);
+  const std::string_view start = stream.Peek(kLongestMagic);
+  if (start.empty()) stream.Fail("is empty; rows of 0 and 1 are expected");
+  if (start.starts_with(kNpyMagic)) {
+    const ArrayLayout layout = ReadNpyHeader(stream);
+    const bool packed = IsPacked(path, layout, options);
+    return (packed ? OpenPackedRows : OpenArrayRows)(std::move(stream), layout, options);
+  }
+  if (WithoutGz(path).ends_with(".npy"))
+    stream.Fail("is not a .npy file: it does not begin with the bytes \\x93NUMPY; write it with numpy.save");
+  if (start.size() >= 4 && start.starts_with(kIdxMagic)) {
+    const ArrayLayout layout = ReadIdxHeader(stream);
+    return OpenArrayRows(std::move(stream), layout, options);
+  }
+  for (const ForeignFormat& format : kForeignFormats)
+    if (start.starts_with(format.magic)) stream.Fail(format.advice);
+  return OpenTextRows(std::move(stream), options);
+}
+
+RowTable ReadRows(const std::string& path, const RowOptions& options, int64_t max_rows) {
+  constexpr int64_t kBlockBytes = int64_t{1} << 20;
+  const std::unique_ptr<RowReader> reader = OpenRows(path, options);
+  RowTable table{.rows = 0, .columns = reader->columns(), .values = {}};
+  int64_t block = std::max<int64_t>(1, kBlockBytes / table.columns);
+  for (;;) {
+    if (max_rows > 0) block = std::min(block, max_rows - table.rows);
+    const auto filled = static_cast<size_t>(table.rows * table.columns);
+    table.values.resize(filled + static_cast<size_t>(block * table.columns));
+    const int64_t count = reader->Read(std::span(table.values).subspan(filled));
+    table.rows += count;
+    table.values.resize(static_cast<size_t>(table.rows * table.columns));
+    if (count == 0) return table;
+  }
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "runtime/data/binarise.h"
+#include "runtime/data/formats.h"
+#include "runtime/data/text_cells.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr size_t kScaleSampleBytes = size_t{1} << 16;
+
+std::vector<std::string> Cells(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  CellSplitter splitter(line, separator);
+  while (const auto cell = splitter.Next()) cells.emplace_back(*cell);
+  return cells;
+}
+
+// Some cell is no number, or the cells are the column numbers that pandas writes where there are no names.
+bool IsHeader(const std::vector<std::string>& cells) {
+  bool counts = cells.size() >= 3;
+  const double start = NumberOf(cells[0]).value_or(-1);
+  counts &= start == 0 || start == 1;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::optional<double> number = NumberOf(cells[i]);
+    if (!number) return true;
+    counts &= *number == start + static_cast<double>(i);
+  }
+  return counts;
+}
+
+// The value of level 1 in grey text: 255 if anything above 1 shows in the sample.
+double LevelOne(std::string_view sample, char separator) {
+  while (!sample.empty()) {
+    const size_t end = std::min(sample.find('\n'), sample.size());
+    CellSplitter splitter(sample.substr(0, end), separator);
+    while (const auto cell = splitter.Next())
+      if (NumberOf(*cell).value_or(0) > 1) return 255;
+    sample.remove_prefix(std::min(end + 1, sample.size()));
+  }
+  return 1;
+}
+
+class TextRows : public RowReader {
+ public:
+  TextRows(InputStream stream, const RowOptions& options)
+      : lines_(std::move(stream)), options_(options), binariser_(ReadHeader()) {
+    CheckWidth(lines_.stream(), columns_, options);
+    values_.resize(static_cast<size_t>(columns_));
+  }
+
+  int64_t columns() const override { return columns_; }
+  std::optional<int64_t> rows() const override { return std::nullopt; }
+  std::vector<std::string> column_names() const override { return names_; }
+
+  int64_t Read(std::span<uint8_t> rows) override {
+    const int64_t wanted = static_cast<int64_t>(rows.size()) / columns_;
+    int64_t done = 0;
+    for (; done < wanted; ++done) {
+      const std::optional<std::string_view> line = lines_.Current();
+      if (!line) break;
+      ParseLine(*line, rows.data() + done * columns_);
+      lines_.Advance();
+      ++next_;
+    }
+    return done;
+  }
+
+ private:
+  Binariser ReadHeader() {
+    const InputStream& stream = lines_.stream();
+    const auto line = lines_.Current();
+    if (!line) stream.Fail("has no rows, only blank lines; rows of 0 and 1 are expected");
+    if (line->find('\0') != std::string_view::npos)
+      stream.Fail("is neither text (.csv, .tsv) nor a .npy or IDX file; convert it to one of them");
+    separator_ = SeparatorOf(*line);
+    first_line_ = lines_.number();
+    std::vector<std::string> cells = Cells(*line, separator_);
+    columns_ = static_cast<int64_t>(cells.size());
+    if (columns_ > kMaxColumns) stream.Fail("has more than " + std::to_string(kMaxColumns) + " columns");
+    if (IsHeader(cells)) {
+      names_ = std::move(cells);
+      lines_.Advance();
+      if (!lines_.Current()) stream.Fail("has a header but no rows");
+    }
+    const bool strict = options_.binarise == Binarise::kStrict;
+    return Binariser(options_, strict ? 1 : LevelOne(lines_.Sample(kScaleSampleBytes), separator_));
+  }
+
+  void ParseLine(std::string_view line, uint8_t* out) {
+    if (options_.binarise == Binarise::kStrict &&
+        ParseBits(line, separator_, out, static_cast<size_t>(columns_)))
+      return;
+    CellSplitter splitter(line, separator_);
+    int64_t count = 0;
+    for (; const auto cell = splitter.Next(); ++count)
+      if (count < columns_) values_[static_cast<size_t>(count)] = ParseCell(*cell, count);
+    if (count != columns_)
+      lines_.stream().Fail("line " + std::to_string(lines_.number()) + " has " + std::to_string(count) +
+                           " cells, but line " + std::to_string(first_line_) + " has " +
+                           std::to_string(columns_) + "; every row must have as many");
+    if (const auto bad = binariser_.Convert(values_.data(), 1, columns_, static_cast<uint64_t>(next_), out))
+      FailCell(bad->column, bad->why);
+  }
+
+  double ParseCell(std::string_view cell, int64_t column) const {
+    constexpr size_t kShown = 40;
+    const std::optional<double> number = NumberOf(cell);
+    if (!number)
+      FailCell(column,
+               "is '" + std::string(cell.substr(0, kShown)) + "', not a number; only 0 and 1 are allowed");
+    if (*number != *number && !options_.allow_missing)
+      FailCell(column, cell.empty()
+                           ? "is empty; fill it in or remove the row"
+                           : "is '" + std::string(cell) + "', a missing value; fill it in or remove the row");
+    return *number;
+  }
+
+  [[noreturn]] void FailCell(int64_t column, const std::string& why) const {
+    lines_.stream().Fail("line " + std::to_string(lines_.number()) + ", column " +
+                         std::to_string(column + 1) + " " + why);
+  }
+
+  TextLines lines_;
+  RowOptions options_;
+  char separator_ = ',';
+  int64_t first_line_ = 0;
+  int64_t columns_ = 0;
+  std::vector<std::string> names_;
+  Binariser binariser_;
+  std::vector<double> values_;
+  int64_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowReader> OpenTextRows(InputStream stream, const RowOptions& options) {
+  return std::make_unique<TextRows>(std::move(stream), options);
+}
+
+}  // namespace ort_ed
