@@ -1,0 +1,155 @@
+#include "trainer/setting_value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <spdlog/fmt/ranges.h>
+
+namespace ort_ed {
+namespace {
+
+template <typename Number>
+bool ParsesWhole(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+Words Split(const std::string& text, char separator) {
+  Words parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool includes_low = false;
+  bool includes_high = false;
+
+  bool Contains(double value) const {
+    return (includes_low ? value >= low : value > low) && (includes_high ? value <= high : value < high);
+  }
+};
+
+double BoundOf(const std::string& text) {
+  return text == "inf" ? std::numeric_limits<double>::infinity() : std::stod(text);
+}
+
+Interval ParseInterval(const std::string& text) {
+  const size_t comma = text.find(", ");
+  return {BoundOf(text.substr(1, comma - 1)), BoundOf(text.substr(comma + 2, text.size() - comma - 3)),
+          text.front() == '[', text.back() == ']'};
+}
+
+void CheckNumber(double value, const std::string& domain) {
+  if (!std::isfinite(value)) throw std::invalid_argument("a finite number is expected");
+  if (!domain.empty() && !ParseInterval(domain).Contains(value))
+    throw std::invalid_argument(fmt::format("must lie in {}", domain));
+}
+
+struct DomainCheck {
+  const std::string& domain;
+
+  void operator()(const std::string& value) const {
+    const Words choices = Split(domain, '|');
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end())
+      throw std::invalid_argument(fmt::format("must be one of {}", fmt::join(choices, ", ")));
+  }
+  void operator()(int64_t value) const { CheckNumber(static_cast<double>(value), domain); }
+  void operator()(double value) const { CheckNumber(value, domain); }
+  void operator()(bool) const {}
+  void operator()(const Every& value) const {
+    if (value.steps < 0 || !(value.seconds >= 0)) throw std::invalid_argument("must not be negative");
+  }
+  void operator()(const Words&) const {}
+  void operator()(const Assignments&) const {}
+};
+
+}  // namespace
+
+void ParseValue(const std::string& text, std::string& value) { value = text; }
+
+void ParseValue(const std::string& text, int64_t& value) {
+  if (!ParsesWhole(text, value)) throw std::invalid_argument("a whole number is expected");
+}
+
+void ParseValue(const std::string& text, double& value) {
+  if (!ParsesWhole(text, value)) throw std::invalid_argument("a number is expected");
+}
+
+void ParseValue(const std::string& text, bool& value) {
+  if (text != "true" && text != "false") throw std::invalid_argument("true or false is expected");
+  value = text == "true";
+}
+
+void ParseValue(const std::string& text, Every& value) {
+  constexpr double kNever = 0;
+  const double unit = text.ends_with('s')   ? 1
+                      : text.ends_with('m') ? 60
+                      : text.ends_with('h') ? 3600
+                                            : kNever;
+  Every parsed;
+  const bool valid = unit == kNever
+                         ? ParsesWhole(text, parsed.steps)
+                         : ParsesWhole(std::string_view(text).substr(0, text.size() - 1), parsed.seconds);
+  if (!valid) throw std::invalid_argument("a number of steps (500) or a time (60s, 5m, 1h) is expected");
+  parsed.seconds *= unit;
+  value = parsed;
+}
+
+void ParseValue(const std::string& text, Words& value) { value = Split(text, ','); }
+
+void ParseValue(const std::string& text, Assignments& value) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) throw std::invalid_argument("NAME=VALUE is expected");
+  value[text.substr(0, equals)] = text.substr(equals + 1);
+}
+
+std::string ToTomlValue(const std::string& value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      text += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+std::string ToTomlValue(int64_t value) { return fmt::format("{}", value); }
+std::string ToTomlValue(double value) { return fmt::format("{}", value); }
+std::string ToTomlValue(bool value) { return value ? "true" : "false"; }
+
+std::string ToTomlValue(const Every& value) {
+  return value.seconds > 0 ? fmt::format("\"{}s\"", value.seconds) : fmt::format("{}", value.steps);
+}
+
+std::string ToTomlValue(const Words& value) {
+  Words quoted;
+  for (const std::string& word : value) quoted.push_back(ToTomlValue(word));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+std::string ToTomlValue(const Assignments& value) {
+  Words pairs;
+  for (const auto& [name, text] : value)
+    pairs.push_back(fmt::format("{} = {}", ToTomlValue(name), ToTomlValue(text)));
+  return pairs.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(pairs, ", "));
+}
+
+void CheckDomain(const TrainConfig& config, const Setting& setting) {
+  std::visit([&](auto member) { DomainCheck{setting.domain}(config.*member); }, setting.member);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,126 @@
+#include "trainer/train_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include <spdlog/fmt/ranges.h>
+#include <zlib.h>
+
+#include "ort_ed/error.h"
+#include "trainer/setting_value.h"
+
+namespace ort_ed {
+namespace {
+
+const Setting& FindSetting(const std::string& key) {
+  const auto& settings = Settings();
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  if (found == settings.end()) throw std::logic_error("no setting " + key);
+  return *found;
+}
+
+std::string ValueText(const TrainConfig& config, const Setting& setting) {
+  return std::visit([&](auto member) { return ToTomlValue(config.*member); }, setting.member);
+}
+
+std::string Explanation(const Setting& setting) {
+  std::string text = setting.help;
+  if (!setting.domain.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", setting.domain);
+  return text;
+}
+
+}  // namespace
+
+std::string Setting::OptionName() const {
+  std::string name = std::string("--") + key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+bool Setting::MayChangeOnResume() const {
+  const std::string_view name = key;
+  return std::string_view(section) == kRunSection || name == "data" || name == "validation";
+}
+
+void TrainConfig::Reject(const std::string& key, const std::string& reason) const {
+  const auto found = origin.find(key);
+  const std::string where = found == origin.end()             ? key
+                            : found->second.starts_with("--") ? found->second
+                                                              : fmt::format("{}: {}", found->second, key);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} = {}: {}", where, ValueText(*this, FindSetting(key)), reason));
+}
+
+void TrainConfig::Validate() const {
+  for (const Setting& setting : Settings()) {
+    try {
+      CheckDomain(*this, setting);
+    } catch (const std::invalid_argument& error) {
+      Reject(setting.key, error.what());
+    }
+  }
+  if (warmup_steps > steps) Reject("warmup_steps", fmt::format("exceeds steps = {}", steps));
+  if (micro_batch > batch_size) Reject("micro_batch", fmt::format("exceeds batch_size = {}", batch_size));
+  if (exact && method != "grid" && method != "neighbourhood")
+    Reject("exact",
+           fmt::format("method = {} cannot enumerate its negatives; grid and neighbourhood can", method));
+  if (data == "-")
+    Reject("data", "training reads its data again when it is resumed; write it to a file first");
+}
+
+std::string TrainConfig::ToToml() const {
+  std::string text;
+  const char* section = "";
+  for (const Setting& setting : Settings()) {
+    if (std::string_view(section) != setting.section) {
+      section = setting.section;
+      text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
+    }
+    const std::string line = fmt::format("{} = {}", setting.key, ValueText(*this, setting));
+    const std::string explanation = Explanation(setting);
+    text += explanation.empty() ? line + "\n" : fmt::format("{:<40} # {}\n", line, explanation);
+  }
+  return text;
+}
+
+std::string TrainConfig::Hash() const {
+  std::string text;
+  for (const Setting& setting : Settings()) {
+    if (!setting.MayChangeOnResume())
+      text += fmt::format("{} = {}\n", setting.key, ValueText(*this, setting));
+  }
+  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
+double TrainConfig::LearningRate(int64_t step) const {
+  if (step <= warmup_steps)
+    return learning_rate * static_cast<double>(step) / static_cast<double>(warmup_steps);
+  if (decay == "constant") return learning_rate;
+  // From 0 at the first step after the warm-up to just below 1 at the last: no step is wasted with rate 0.
+  const double progress =
+      std::min(1.0, static_cast<double>(step - 1 - warmup_steps) / static_cast<double>(steps - warmup_steps));
+  const double remaining = decay == "linear" ? 1 - progress : (1 + std::cos(std::numbers::pi * progress)) / 2;
+  return learning_rate * (final_rate + (1 - final_rate) * remaining);
+}
+
+void SetFromOption(TrainConfig& config, const Setting& setting, const std::string& text) {
+  TrainConfig changed = config;
+  changed.origin[setting.key] = setting.OptionName();
+  try {
+    std::visit([&](auto member) { ParseValue(text, changed.*member); }, setting.member);
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} = {}: {}", setting.OptionName(), ToTomlValue(text), error.what()));
+  }
+  try {
+    CheckDomain(changed, setting);
+  } catch (const std::invalid_argument& error) {
+    changed.Reject(setting.key, error.what());
+  }
+  config = std::move(changed);
+}
+
+}  // namespace ort_ed
