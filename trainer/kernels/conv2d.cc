@@ -1,0 +1,140 @@
+#include "trainer/kernels/conv2d.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "trainer/kernels/conv2d_grid.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr size_t kRows = SimdKernels::kRows;
+
+// Sums of weighted source pixels: both the convolution itself and its input gradient.
+class PixelSums {
+ public:
+  PixelSums(const KernelContext& context, const ImageShape& source, const ImageShape& result)
+      : context_(context),
+        source_(source),
+        result_(result),
+        result_stride_(DivideUp(result.channels, context.simd.panel) * context.simd.panel) {}
+
+  // weight(tap's weight number, source channel, result channel).
+  template <typename Weight>
+  void AddGrid(Grid grid, Weight weight) {
+    if (grid.positions() == 0) return;
+    const size_t taps = grid.taps.size(), channels = source_.channels;
+    const bool gathered = channels < kFewChannels && taps > 1;
+    PackedPanels weights(context_, gathered ? 1 : taps, gathered ? taps * channels : channels,
+                         result_.channels, [&](size_t tap, size_t depth, size_t column) {
+                           const size_t t = gathered ? depth / channels : tap;
+                           return weight(grid.taps[t].weight, depth - (gathered ? t * channels : 0), column);
+                         });
+    parts_.push_back({std::move(grid), std::move(weights), gathered});
+  }
+
+  void Run(size_t images, const float* in, const float* bias, float* out) const {
+    const std::vector<float> start = PadToPanels(context_.simd, bias, result_.channels);
+    const size_t task_images = TaskImages(result_.pixels(), images);
+    context_.parallel_for(DivideUp(images, task_images), [&](size_t task) {
+      const size_t first = task * task_images;
+      RunTask(std::min(task_images, images - first), in + first * source_.size(), start.data(),
+              out + first * result_.size());
+    });
+  }
+
+ private:
+  struct Part {
+    Grid grid;
+    PackedPanels weights;
+    bool gathered;  // all taps of a position in one row
+  };
+
+  void RunTask(size_t images, const float* in, const float* start, float* out) const {
+    size_t pointers = 0, gathered_floats = 0, positions = 0;
+    for (const Part& part : parts_) {
+      const size_t count = images * part.grid.positions();
+      positions = std::max(positions, count);
+      pointers = std::max(pointers, DivideUp(count, kRows) * kRows * part.weights.taps());
+      if (part.gathered) gathered_floats = std::max(gathered_floats, count * part.weights.depth());
+    }
+    const size_t source_floats = (images * source_.pixels() + 1) * source_.channels;
+    const size_t result_floats = images * result_.pixels() * result_stride_;
+    Scratch scratch(Scratch::Bytes<float>(source_floats) + Scratch::Bytes<float>(result_floats) +
+                    Scratch::Bytes<const float*>(pointers) + Scratch::Bytes<float*>(positions) +
+                    Scratch::Bytes<float>(gathered_floats));
+    float* source = scratch.Take<float>(source_floats);
+    float* result = scratch.Take<float>(result_floats);
+    const float** in_rows = scratch.Take<const float*>(pointers);
+    float** out_rows = scratch.Take<float*>(positions);
+    float* gathered = scratch.Take<float>(gathered_floats);
+
+    ChannelsLast(context_.simd, images, source_, in, source, source_.channels);
+    std::fill_n(source + images * source_.size(), source_.channels, 0.0f);
+    for (const Part& part : parts_) {
+      VisitResults(part.grid, images, result_, [&](size_t position, size_t pixel) {
+        out_rows[position] = result + pixel * result_stride_;
+      });
+      const RowPointers rows{images * part.grid.positions(), in_rows, out_rows};
+      if (part.gathered) {
+        Gather(part, images, source, gathered, in_rows);
+      } else {
+        Point(part, images, source, in_rows);
+      }
+      MultiplyRows(context_.simd, rows, part.weights, start, true);
+    }
+    ChannelsFirst(context_.simd, images, result_, result, result_stride_, out);
+  }
+
+  void Point(const Part& part, size_t images, const float* source, const float** rows) const {
+    const size_t taps = part.grid.taps.size(), channels = source_.channels;
+    VisitSources(part.grid, images, source_, images * source_.pixels(),
+                 [=](size_t position, size_t tap, size_t pixel) {
+                   rows[(position / kRows * taps + tap) * kRows + position % kRows] =
+                       source + pixel * channels;
+                 });
+  }
+
+  void Gather(const Part& part, size_t images, const float* source, float* gathered,
+              const float** rows) const {
+    const size_t depth = part.weights.depth(), channels = source_.channels;
+    VisitSources(part.grid, images, source_, images * source_.pixels(),
+                 [=](size_t position, size_t tap, size_t pixel) {
+                   const float* from = source + pixel * channels;
+                   float* to = gathered + position * depth + tap * channels;
+                   for (size_t c = 0; c < channels; ++c) to[c] = from[c];
+                   rows[position] = gathered + position * depth;
+                 });
+  }
+
+  const KernelContext& context_;
+  ImageShape source_, result_;
+  size_t result_stride_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+void Conv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
+            const float* bias, float* y) {
+  const size_t taps = shape.kernel_height * shape.kernel_width;
+  PixelSums sums(context, InputOf(shape), OutputOf(shape));
+  sums.AddGrid(ForwardGrid(shape), [&](size_t tap, size_t in, size_t out) {
+    return w[(out * shape.in_channels + in) * taps + tap];
+  });
+  sums.Run(shape.images, x, bias, y);
+}
+
+void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy, const float* w,
+                     float* dx) {
+  const size_t taps = shape.kernel_height * shape.kernel_width;
+  PixelSums sums(context, OutputOf(shape), InputOf(shape));
+  for (Grid& grid : InputGradGrids(shape)) {
+    sums.AddGrid(std::move(grid), [&](size_t tap, size_t out, size_t in) {
+      return w[(out * shape.in_channels + in) * taps + tap];
+    });
+  }
+  sums.Run(shape.images, dy, nullptr, dx);
+}
+
+}  // namespace ort_ed

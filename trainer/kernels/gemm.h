@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "trainer/kernels/parallel_for.h"
+#include "trainer/kernels/scratch.h"
+#include "trainer/kernels/simd_kernels.h"
+
+namespace ort_ed {
+
+// How a kernel runs: with which instructions and on which threads.
+struct KernelContext {
+  const SimdKernels& simd;
+  const ParallelFor& parallel_for;
+};
+
+inline size_t DivideUp(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// The right-hand side of a matrix product, of `taps` x `depth` rows, in panels of simd.panel columns: element
+// (tap, d, column) lies at Panel(column / panel)[(tap * depth + d) * panel + column % panel]. Columns beyond
+// the last are zero.
+class PackedPanels {
+ public:
+  // weight(tap, d, column) -> float is asked for every element, possibly from several threads.
+  template <typename Weight>
+  PackedPanels(const KernelContext& context, size_t taps, size_t depth, size_t columns, Weight weight)
+      : PackedPanels(context.simd, taps, depth, columns) {
+    context.parallel_for(panels(), [&](size_t p) { Fill(p, weight); });
+  }
+
+  size_t taps() const { return taps_; }
+  size_t depth() const { return depth_; }
+  size_t columns() const { return columns_; }
+  size_t width() const { return width_; }
+  size_t panels() const { return DivideUp(columns_, width_); }
+  const float* Panel(size_t p) const { return buffer_.floats() + p * taps_ * depth_ * width_; }
+
+ private:
+  PackedPanels(const SimdKernels& simd, size_t taps, size_t depth, size_t columns)
+      : taps_(taps),
+        depth_(depth),
+        columns_(columns),
+        width_(simd.panel),
+        buffer_(taps * depth * DivideUp(columns, width_) * width_ * sizeof(float)) {}
+
+  template <typename Weight>
+  void Fill(size_t p, const Weight& weight) {
+    float* out = const_cast<float*>(Panel(p));
+    const size_t first = p * width_, used = first + width_ <= columns_ ? width_ : columns_ - first;
+    for (size_t tap = 0; tap < taps_; ++tap) {
+      for (size_t d = 0; d < depth_; ++d, out += width_) {
+        for (size_t j = 0; j < used; ++j) out[j] = weight(tap, d, first + j);
+        for (size_t j = used; j < width_; ++j) out[j] = 0;
+      }
+    }
+  }
+
+  size_t taps_, depth_, columns_, width_;
+  AlignedBuffer buffer_;
+};
+
+// Rows given by pointers, in groups of SimdKernels::kRows (the last may be smaller): row r of group g has for
+// tap t its `depth` values at in[(g * taps + t) * kRows + r] and its result at out[g * kRows + r].
+struct RowPointers {
+  size_t count;
+  const float* const* in;
+  float* const* out;
+};
+
+// out[row] = start + sum over taps of in[tap][row] * weights; `start` has weights.columns() values and zeros
+// up to a whole panel. `out_is_padded`: result rows have room for whole panels. One thread.
+void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
+                  const float* start, bool out_is_padded);
+
+// values (or zeros, if null) padded with zeros to whole panels: a `start` for MultiplyRows.
+std::vector<float> PadToPanels(const SimdKernels& simd, const float* values, size_t count);
+
+}  // namespace ort_ed

@@ -1,0 +1,73 @@
+#include "trainer/kernels/outer_product_sum.h"
+
+#include <cstring>
+
+namespace ort_ed {
+namespace {
+
+constexpr size_t kRows = SimdKernels::kRows;
+
+}  // namespace
+
+OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps,
+                                 size_t right_columns, size_t parts)
+    : simd_(simd),
+      left_columns_(left_columns),
+      taps_(taps),
+      panel_(simd.panel),
+      right_blocks_(DivideUp(right_columns, panel_)),
+      row_size_(taps * right_blocks_ * panel_),
+      parts_(parts),
+      sums_(parts * left_columns * row_size_ * sizeof(float)) {}
+
+size_t OuterProductSum::Parts(size_t positions, size_t size) {
+  // Enough positions a part to make adding the parts cheap; not more memory than a large layer can spare.
+  constexpr size_t kMinPositions = 1024, kMaxParts = 16, kMaxFloats = size_t{16} << 20;
+  const size_t affordable = std::clamp<size_t>(kMaxFloats / std::max<size_t>(size, 1), 4, kMaxParts);
+  return std::clamp<size_t>(positions / kMinPositions, 1, affordable);
+}
+
+size_t OuterProductSum::PackedLeftSize(size_t positions) const {
+  return DivideUp(left_columns_, kRows) * kRows * positions;
+}
+
+void OuterProductSum::PackLeft(size_t positions, const float* left, size_t stride, float* packed) const {
+  for (size_t l = 0; l < left_columns_; l += kRows) {
+    const size_t count = std::min(kRows, left_columns_ - l);
+    for (size_t p = 0; p < positions; ++p, packed += kRows) {
+      const float* from = left + p * stride + l;
+      if (count == kRows) {
+        std::memcpy(packed, from, kRows * sizeof(float));
+      } else {
+        std::copy_n(from, count, packed);
+      }
+    }
+  }
+}
+
+void OuterProductSum::Clear(size_t part) { std::fill_n(Part(part), left_columns_ * row_size_, 0.0f); }
+
+void OuterProductSum::Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
+                          size_t block_stride) {
+  for (size_t block = 0; block < right_blocks_; ++block) {
+    for (size_t l = 0; l < left_columns_; l += kRows) {
+      const auto outer_products = simd_.outer_products[std::min(kRows, left_columns_ - l) - 1];
+      float* out = Part(part) + l * row_size_ + block * panel_;
+      for (size_t tap = 0; tap < taps_; ++tap) {
+        outer_products(positions, packed_left + l * positions, right + tap * positions, block * block_stride,
+                       out + tap * right_blocks_ * panel_, row_size_);
+      }
+    }
+  }
+}
+
+const float* OuterProductSum::AddParts(size_t l) {
+  float* sum = Part(0) + l * row_size_;
+  for (size_t part = 1; part < parts_; ++part) {
+    const float* other = Part(part) + l * row_size_;
+    for (size_t i = 0; i < row_size_; ++i) sum[i] += other[i];
+  }
+  return sum;
+}
+
+}  // namespace ort_ed

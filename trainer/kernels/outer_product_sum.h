@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "trainer/kernels/gemm.h"
+
+namespace ort_ed {
+
+// The sum of outer products that is the weight gradient of dense layers and convolutions:
+//   sum[l, tap, r] = sum over positions p of left[p, l] * right[tap, p, r],
+// and of left[p, l] or right[p, r] themselves, which is the bias gradient. The caller splits the positions
+// into parts (by their number alone) that are summed separately, one thread each, and added in order at the
+// end, so that the result does not depend on the number of threads.
+class OuterProductSum {
+ public:
+  OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps, size_t right_columns,
+                  size_t parts);
+
+  // How many parts to make of a sum over `positions` whose result has `size` floats.
+  static size_t Parts(size_t positions, size_t size);
+
+  size_t panel() const { return panel_; }
+  // The right side's rows come in blocks of panel() columns, padded with zeros.
+  size_t right_blocks() const { return right_blocks_; }
+  // Floats of `positions` rows of the left side after PackLeft.
+  size_t PackedLeftSize(size_t positions) const;
+  void PackLeft(size_t positions, const float* left, size_t stride, float* packed) const;
+
+  void Clear(size_t part);
+  // right: pointers [tap][position] to the first block of a row; a row's next block lies block_stride
+  // further.
+  void Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
+           size_t block_stride);
+
+  // Adds the parts and calls take(l, sums) with sums[tap * right_blocks() * panel() + r] for each l, on
+  // several threads.
+  template <typename Take>
+  void Finish(const ParallelFor& parallel_for, Take take) {
+    constexpr size_t kTaskRows = 8;
+    parallel_for(DivideUp(left_columns_, kTaskRows), [&](size_t task) {
+      const size_t end = std::min(left_columns_, (task + 1) * kTaskRows);
+      for (size_t l = task * kTaskRows; l < end; ++l) take(l, AddParts(l));
+    });
+  }
+
+ private:
+  float* Part(size_t part) const { return sums_.floats() + part * left_columns_ * row_size_; }
+  const float* AddParts(size_t l);
+
+  const SimdKernels& simd_;
+  size_t left_columns_, taps_, panel_, right_blocks_;
+  size_t row_size_;  // taps * right_blocks * panel
+  size_t parts_;
+  AlignedBuffer sums_;  // [part][l][tap][r]
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace ort_ed {
+
+// The innermost loops, compiled once per instruction set. Everything around them (blocking, packing, edges)
+// is ordinary code in gemm.cc, conv2d.cc and swish.cc.
+struct SimdKernels {
+  // A tile of a matrix product is at most kRows rows by one panel of `panel` columns: what the registers
+  // hold.
+  static constexpr int kRows = 6;
+
+  const char* name;
+  int panel;
+
+  // For each of R rows: out[r][0, panel) = start[0, panel) + sum over taps t and depth d of
+  //   rows[t * kRows + r][d] * weights[(t * weight_stride + d) * panel + ...].
+  // Without `start` the sum continues what is in out. The rows of a tap lie anywhere in memory: that is what
+  // makes a convolution a matrix product without an im2col copy.
+  using RowsTimesPanel = void (*)(size_t taps, size_t depth, const float* const* rows, size_t offset,
+                                  const float* weights, size_t weight_stride, const float* start,
+                                  float* const* out);
+  RowsTimesPanel rows_times_panel[kRows];  // [R - 1]
+
+  // For each of R rows: out[r * out_stride + (0 ... panel)) += sum over k of left[k * kRows + r] *
+  // right[k][offset + (0 ... panel)): the sum of outer products that a weight gradient is.
+  using OuterProducts = void (*)(size_t count, const float* left, const float* const* right, size_t offset,
+                                 float* out, size_t out_stride);
+  OuterProducts outer_products[kRows];  // [R - 1]
+
+  // out[c * out_stride + r] = in[r * in_stride + c].
+  void (*transpose)(size_t rows, size_t columns, const float* in, size_t in_stride, float* out,
+                    size_t out_stride);
+
+  // out = x * sigmoid(beta * x).
+  void (*swish)(size_t count, float beta, const float* x, float* out);
+  // dx = dout * d(swish)/dx; returns the sum of dout * d(swish)/dbeta.
+  double (*swish_grad)(size_t count, float beta, const float* x, const float* dout, float* dx);
+};
+
+// What this processor can run, the fastest first; the last is plain C++ that runs everywhere.
+std::span<const SimdKernels* const> AvailableSimdKernels();
+
+inline const SimdKernels& BestSimdKernels() { return *AvailableSimdKernels().front(); }
+
+}  // namespace ort_ed

@@ -1,0 +1,200 @@
+// Compiled once for each instruction set: the including file is built with that set's flags and defines
+// ORT_ED_SIMD_LANES (floats in a vector). Nothing here may have external linkage, and nothing but these two
+// headers may be included: the linker would be free to take one instruction set's copy of an inline function
+// for all.
+#include <cstddef>
+#include <cstdint>
+
+#include "trainer/kernels/simd_kernels.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int kLanes = ORT_ED_SIMD_LANES;
+constexpr int kPanel = 2 * kLanes;
+
+using Floats = float __attribute__((vector_size(4 * kLanes)));
+using Ints = int32_t __attribute__((vector_size(4 * kLanes)));
+using UnalignedFloats = float __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
+
+inline Floats Load(const float* p) { return *reinterpret_cast<const UnalignedFloats*>(p); }
+inline void Store(float* p, Floats v) { *reinterpret_cast<UnalignedFloats*>(p) = v; }
+inline Floats All(float value) { return value - Floats{}; }
+
+template <int R>
+void RowsTimesPanel(size_t taps, size_t depth, const float* const* rows, size_t offset, const float* weights,
+                    size_t weight_stride, const float* start, float* const* out) {
+  Floats low[R], high[R];
+  for (int r = 0; r < R; ++r) {
+    low[r] = Load(start ? start : out[r]);
+    high[r] = Load((start ? start : out[r]) + kLanes);
+  }
+  for (size_t t = 0; t < taps; ++t) {
+    const float* row[R];
+    for (int r = 0; r < R; ++r) row[r] = rows[t * SimdKernels::kRows + r] + offset;
+    const float* w = weights + t * weight_stride * kPanel;
+    for (size_t d = 0; d < depth; ++d, w += kPanel) {
+      const Floats w_low = Load(w), w_high = Load(w + kLanes);
+      for (int r = 0; r < R; ++r) {
+        const Floats a = All(row[r][d]);
+        low[r] += a * w_low;
+        high[r] += a * w_high;
+      }
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    Store(out[r], low[r]);
+    Store(out[r] + kLanes, high[r]);
+  }
+}
+
+template <int R>
+void OuterProducts(size_t count, const float* left, const float* const* right, size_t offset, float* out,
+                   size_t out_stride) {
+  Floats low[R], high[R];
+  for (int r = 0; r < R; ++r) {
+    low[r] = Load(out + r * out_stride);
+    high[r] = Load(out + r * out_stride + kLanes);
+  }
+  for (size_t k = 0; k < count; ++k, left += SimdKernels::kRows) {
+    const float* row = right[k] + offset;
+    const Floats r_low = Load(row), r_high = Load(row + kLanes);
+    for (int r = 0; r < R; ++r) {
+      const Floats a = All(left[r]);
+      low[r] += a * r_low;
+      high[r] += a * r_high;
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    Store(out + r * out_stride, low[r]);
+    Store(out + r * out_stride + kLanes, high[r]);
+  }
+}
+
+// A square of kLanes x kLanes.
+inline void TransposeSquare(const float* in, size_t in_stride, float* out, size_t out_stride) {
+  Floats a[kLanes], b[kLanes];
+  for (int i = 0; i < kLanes; ++i) a[i] = Load(in + i * in_stride);
+#if ORT_ED_SIMD_LANES == 8
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    a[i + 1] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    a[i + 2] = __builtin_shufflevector(b[i + 1], b[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    a[i + 3] = __builtin_shufflevector(b[i + 1], b[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i) {
+    b[i] = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#else
+  static_assert(kLanes == 4);
+  const Floats c0 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5);
+  const Floats c1 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7);
+  const Floats c2 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5);
+  const Floats c3 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
+  b[0] = __builtin_shufflevector(c0, c2, 0, 1, 4, 5);
+  b[1] = __builtin_shufflevector(c0, c2, 2, 3, 6, 7);
+  b[2] = __builtin_shufflevector(c1, c3, 0, 1, 4, 5);
+  b[3] = __builtin_shufflevector(c1, c3, 2, 3, 6, 7);
+#endif
+  for (int i = 0; i < kLanes; ++i) Store(out + i * out_stride, b[i]);
+}
+
+// Squares that overlap the one before cover the rest, so only a matrix narrower than a square goes by
+// elements.
+void Transpose(size_t rows, size_t columns, const float* in, size_t in_stride, float* out,
+               size_t out_stride) {
+  if (rows < kLanes || columns < kLanes) {
+    for (size_t r = 0; r < rows; ++r) {
+      for (size_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
+    }
+    return;
+  }
+  for (size_t r = 0; r < rows; r += kLanes) {
+    const size_t row = r + kLanes <= rows ? r : rows - kLanes;
+    for (size_t c = 0; c < columns; c += kLanes) {
+      const size_t column = c + kLanes <= columns ? c : columns - kLanes;
+      TransposeSquare(in + row * in_stride + column, in_stride, out + column * out_stride + row, out_stride);
+    }
+  }
+}
+
+// exp(x) = 2^n * exp(r) with |r| <= ln(2) / 2; the polynomial is the one of the Cephes library.
+inline Floats Exp(Floats x) {
+  x = x < -87.0f ? All(-87.0f) : x;
+  x = x > 87.0f ? All(87.0f) : x;
+  constexpr float kRoundToInteger = 12582912.0f;  // 1.5 * 2^23: the integer part lands in the lowest bits
+  const Floats shifted = x * 1.44269504088896341f + kRoundToInteger;
+  const Floats n = shifted - kRoundToInteger;
+  const Floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  Floats p = All(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  return reinterpret_cast<Floats>(reinterpret_cast<Ints>(p) + (reinterpret_cast<Ints>(shifted) << 23));
+}
+
+inline Floats Sigmoid(Floats x) { return 1.0f / (1.0f + Exp(-x)); }
+
+// Applies f to whole vectors; the rest goes through a buffer, so that every element takes the same path.
+template <typename F>
+inline void ForVectors(size_t count, F f) {
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) f(i, kLanes);
+  if (i < count) f(i, static_cast<int>(count - i));
+}
+
+inline Floats LoadSome(const float* p, int n) {
+  if (n == kLanes) return Load(p);
+  Floats v{};
+  for (int i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+}
+
+inline void StoreSome(float* p, Floats v, int n) {
+  if (n == kLanes) return Store(p, v);
+  for (int i = 0; i < n; ++i) p[i] = v[i];
+}
+
+void Swish(size_t count, float beta, const float* x, float* out) {
+  ForVectors(count, [=](size_t i, int n) {
+    const Floats v = LoadSome(x + i, n);
+    StoreSome(out + i, v * Sigmoid(v * beta), n);
+  });
+}
+
+double SwishGrad(size_t count, float beta, const float* x, const float* dout, float* dx) {
+  Floats sum{};
+  ForVectors(count, [=, &sum](size_t i, int n) {
+    const Floats v = LoadSome(x + i, n), d = LoadSome(dout + i, n);
+    const Floats s = Sigmoid(v * beta);
+    const Floats slope = v * s * (1.0f - s);
+    StoreSome(dx + i, d * (s + slope * beta), n);
+    sum += d * (v * slope);
+  });
+  double total = 0;
+  for (int i = 0; i < kLanes; ++i) total += sum[i];
+  return total;
+}
+
+constexpr SimdKernels MakeSimdKernels(const char* name) {
+  return {name,
+          kPanel,
+          {RowsTimesPanel<1>, RowsTimesPanel<2>, RowsTimesPanel<3>, RowsTimesPanel<4>, RowsTimesPanel<5>,
+           RowsTimesPanel<6>},
+          {OuterProducts<1>, OuterProducts<2>, OuterProducts<3>, OuterProducts<4>, OuterProducts<5>,
+           OuterProducts<6>},
+          Transpose,
+          Swish,
+          SwishGrad};
+}
+
+}  // namespace
+}  // namespace ort_ed
