@@ -9,6 +9,7 @@
 
 #include <onnxruntime_session_options_config_keys.h>
 
+#include "runtime/external_data.h"
 #include "runtime/provider.h"
 
 namespace ort_ed {
@@ -20,17 +21,6 @@ int CgroupCpus() {
   double quota = 0, period = 0;
   if (!(file >> quota >> period) || period <= 0) return 0;  // absent, or "max"
   return std::max(1, static_cast<int>(std::ceil(quota / period)));
-}
-
-void RequireReadableFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    throw Error(ErrorCode::kIo,
-                "cannot read the model '" + path + "': it is a folder; name the .onnx file in it");
-  if (!std::filesystem::exists(path, error))
-    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': no such file");
-  if (!std::ifstream(path))
-    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': permission denied or unreadable");
 }
 
 std::string LoadFailure(const std::string& name) {
@@ -83,16 +73,42 @@ Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {
   return options;
 }
 
+std::vector<std::byte> ReadModelFile(const std::string& path) {
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': " + why);
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) refuse("it is a folder; name the .onnx file in it");
+  if (!std::filesystem::exists(path, error)) refuse("no such file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse("it may not be read");
+  std::vector<std::byte> bytes;
+  constexpr size_t kChunk = 1 << 20;  // in chunks, for a pipe does not tell its size
+  while (file) {
+    const size_t have = bytes.size();
+    bytes.resize(have + std::max(kChunk, have));
+    file.read(reinterpret_cast<char*>(bytes.data() + have),
+              static_cast<std::streamsize>(bytes.size() - have));
+    bytes.resize(have + static_cast<size_t>(file.gcount()));
+  }
+  if (file.bad()) refuse("reading failed");
+  return bytes;
+}
+
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options) {
-  RequireReadableFile(path);
-  return Translated(ErrorCode::kBadModel, LoadFailure(path),
-                    [&] { return Ort::Session(Environment(), path.c_str(), options); });
+  return OpenSession(ReadModelFile(path), options, path, path);
 }
 
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
-                         const std::string& name) {
-  return Translated(ErrorCode::kBadModel, LoadFailure(name),
-                    [&] { return Ort::Session(Environment(), bytes.data(), bytes.size(), options); });
+                         const std::string& name, const std::string& path) {
+  CheckExternalData(bytes, path, name);
+  return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
+    if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
+    Ort::SessionOptions with_folder = options.Clone();
+    const std::string folder = std::filesystem::absolute(path).parent_path();
+    with_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, folder.c_str());
+    return Ort::Session(Environment(), bytes.data(), bytes.size(), with_folder);
+  });
 }
 
 Ort::MemoryInfo HostMemory() { return Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault); }

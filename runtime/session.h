@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <onnxruntime_cxx_api.h>
 
@@ -27,11 +28,17 @@ int ThreadCount(int requested);
 // device cannot be used. Callers may add to them (custom operators, optimisation level).
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
 
-// Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model.
+// The whole file. Throws kIo.
+std::vector<std::byte> ReadModelFile(const std::string& path);
+
+// Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model
+// or if it keeps tensors outside its own folder.
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);
-// `name` stands for the file in error messages. The bytes are not needed after the call.
+// `name` stands for the file in error messages. Tensors kept in other files are looked for next to `path`,
+// the file that the bytes come from; without `path` there must be none. The bytes are not needed after the
+// call.
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
-                         const std::string& name);
+                         const std::string& name, const std::string& path = "");
 
 // Where tensors live: HostMemory() for what the program reads and writes itself, DeviceMemory() for buffers
 // that stay where the model runs (the same on the CPU). Ort::Allocator(session, DeviceMemory(device)) makes

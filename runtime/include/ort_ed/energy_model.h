@@ -13,7 +13,7 @@
 namespace ort_ed {
 
 struct LoadOptions {
-  Device device;
+  Device device = {};
   int threads = 0;         // threads of one Energy() call; 0: all cores
   int64_t batch_rows = 0;  // rows of one ONNX Runtime call; 0: chosen to fit the cache
 };

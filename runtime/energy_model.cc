@@ -1,0 +1,219 @@
+#include "ort_ed/energy_model.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/base64.h"
+#include "runtime/energy_session.h"
+#include "runtime/rows.h"
+#include "runtime/scratch_pool.h"
+#include "runtime/session.h"
+
+namespace ort_ed {
+namespace {
+
+// Rows of one call where the caller does not say: enough to keep the matrix products efficient, few enough
+// that input and activations of common networks stay in the cache.
+int64_t BatchRows(int64_t requested, int64_t dimension) {
+  if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the rows of a batch must not be negative");
+  if (requested > 0) return requested;
+  constexpr int64_t kValues = 1 << 15;
+  return std::clamp<int64_t>(kValues / dimension, 32, 1024);
+}
+
+void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, const std::string& name) {
+  const auto mismatch = [&](const char* key, int64_t extent) {
+    throw Error(ErrorCode::kBadModel, "the metadata entry '" + std::string(key) + "' of '" + name +
+                                          "' speaks of " + std::to_string(extent) +
+                                          " variables, its input has " + std::to_string(dimension));
+  };
+  if (metadata.dimension && *metadata.dimension != dimension)
+    mismatch(metadata_key::kDimension, *metadata.dimension);
+  if (metadata.image_shape && (*metadata.image_shape)[0] * (*metadata.image_shape)[1] != dimension)
+    mismatch(metadata_key::kImageShape, (*metadata.image_shape)[0] * (*metadata.image_shape)[1]);
+  if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
+    mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
+}
+
+void CheckSizes(size_t values, size_t per_row, size_t energies) {
+  if (values % per_row == 0 && values / per_row == energies) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::to_string(values) + " values are not " + std::to_string(energies) + " rows of " +
+                  std::to_string(per_row) + ": one energy for each row is needed");
+}
+
+[[noreturn]] void ThrowNotBinary(size_t index, size_t dimension, const std::string& value) {
+  throw Error(ErrorCode::kBadData, "the value in row " + std::to_string(index / dimension) + ", column " +
+                                       std::to_string(index % dimension) + " (both from 0) is " + value +
+                                       "; only 0 and 1 are allowed");
+}
+
+}  // namespace
+
+struct EnergyModel::Impl {
+  // `path` is where external data is looked for; empty for a model that was never a file.
+  Impl(std::vector<std::byte> bytes, const LoadOptions& load_options, std::string model_name,
+       std::string path)
+      : options(load_options),
+        name(std::move(model_name)),
+        file(std::move(path)),
+        session(OpenSession(bytes, MakeSessionOptions(options.device, options.threads), name, file), name),
+        dimension(static_cast<size_t>(session.dimension())),
+        batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))),
+        scratch(batch * dimension) {
+    const auto entries = session.Metadata();
+    metadata = ParseMetadata(entries);
+    CheckAgainstDimension(metadata, session.dimension(), name);
+    if (const auto fragment = entries.find(metadata_key::kGradientFragment); fragment != entries.end())
+      KeepWithGradient(std::move(bytes), fragment->second);
+  }
+
+  // Protobuf merges concatenated messages: the model followed by the fragment is the model with gradient.
+  void KeepWithGradient(std::vector<std::byte> bytes, const std::string& fragment) {
+    const auto decoded = Base64Decode(fragment);
+    if (!decoded)
+      throw Error(ErrorCode::kBadModel, "the gradient stored in '" + name + "' is damaged; export it again");
+    has_gradient = true;
+    gradient_bytes = std::move(bytes);
+    gradient_bytes.insert(gradient_bytes.end(), decoded->begin(), decoded->end());
+  }
+
+  // Opened by the first call, so that plain scoring does not pay for it.
+  const EnergySession& GradientSession() {
+    if (!has_gradient)
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "'" + name + "' was exported without its gradient; export it with `ort-ed export --gradient`");
+    std::call_once(gradient_once, [&] {
+      gradient_session = std::make_unique<EnergySession>(
+          OpenSession(gradient_bytes, MakeSessionOptions(options.device, options.threads),
+                      name + " with gradient", file),
+          name, true);
+      gradient_bytes = {};
+    });
+    return *gradient_session;
+  }
+
+  // Calls part(first row, rows) for each batch.
+  template <typename Part>
+  void ForEachBatch(size_t rows, Part&& part) const {
+    for (size_t first = 0; first < rows; first += batch) part(first, std::min(batch, rows - first));
+  }
+
+  // Scores rows that must be converted to float first: convert(first row, rows, floats).
+  template <typename Convert>
+  void ScoreConverted(std::span<float> energies, Convert&& convert) {
+    ScratchPool::Lease floats(scratch);
+    ForEachBatch(energies.size(), [&](size_t first, size_t rows) {
+      convert(first, rows, floats.data());
+      session.Run(floats.data(), static_cast<int64_t>(rows), &energies[first]);
+    });
+  }
+
+  LoadOptions options;
+  std::string name;
+  std::string file;
+  EnergySession session;
+  size_t dimension;
+  size_t batch;
+  ScratchPool scratch;
+  ModelMetadata metadata;
+  bool has_gradient = false;
+  std::vector<std::byte> gradient_bytes;  // until the gradient session is open
+  std::once_flag gradient_once;
+  std::unique_ptr<EnergySession> gradient_session;
+};
+
+EnergyModel::EnergyModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EnergyModel::EnergyModel(EnergyModel&&) noexcept = default;
+EnergyModel& EnergyModel::operator=(EnergyModel&&) noexcept = default;
+EnergyModel::~EnergyModel() = default;
+
+EnergyModel EnergyModel::FromFile(const std::string& path, const LoadOptions& options) {
+  return EnergyModel(std::make_unique<Impl>(ReadModelFile(path), options, path, path));
+}
+
+EnergyModel EnergyModel::FromMemory(std::span<const std::byte> bytes, const LoadOptions& options,
+                                    const std::string& name) {
+  return EnergyModel(
+      std::make_unique<Impl>(std::vector<std::byte>(bytes.begin(), bytes.end()), options, name, ""));
+}
+
+int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }
+const ModelMetadata& EnergyModel::metadata() const { return impl_->metadata; }
+const Device& EnergyModel::device() const { return impl_->options.device; }
+bool EnergyModel::HasGradient() const { return impl_->has_gradient; }
+
+void EnergyModel::EnergyUnchecked(std::span<const float> rows, std::span<float> energies) const {
+  const size_t dimension = impl_->dimension;
+  CheckSizes(rows.size(), dimension, energies.size());
+  impl_->ForEachBatch(energies.size(), [&](size_t first, size_t count) {
+    impl_->session.Run(&rows[first * dimension], static_cast<int64_t>(count), &energies[first]);
+  });
+}
+
+void EnergyModel::Energy(std::span<const float> rows, std::span<float> energies) const {
+  const size_t dimension = impl_->dimension;
+  CheckSizes(rows.size(), dimension, energies.size());
+  impl_->ForEachBatch(energies.size(), [&](size_t first, size_t count) {
+    const auto values = rows.subspan(first * dimension, count * dimension);
+    if (!AreBinary(values.data(), values.size())) {
+      const auto bad = std::ranges::find_if(values, [](float v) { return v != 0.0f && v != 1.0f; });
+      ThrowNotBinary(first * dimension + static_cast<size_t>(bad - values.begin()), dimension,
+                     std::to_string(*bad));
+    }
+    impl_->session.Run(values.data(), static_cast<int64_t>(count), &energies[first]);
+  });
+}
+
+void EnergyModel::Energy(std::span<const uint8_t> rows, std::span<float> energies) const {
+  const size_t dimension = impl_->dimension;
+  CheckSizes(rows.size(), dimension, energies.size());
+  impl_->ScoreConverted(energies, [&](size_t first, size_t count, float* floats) {
+    const auto values = rows.subspan(first * dimension, count * dimension);
+    if (Widen(values.data(), values.size(), floats)) return;
+    const auto bad = std::ranges::find_if(values, [](uint8_t v) { return v > 1; });
+    ThrowNotBinary(first * dimension + static_cast<size_t>(bad - values.begin()), dimension,
+                   std::to_string(*bad));
+  });
+}
+
+void EnergyModel::EnergyPacked(std::span<const uint8_t> rows, std::span<float> energies) const {
+  const auto row_bytes = static_cast<size_t>(PackedRowBytes());
+  CheckSizes(rows.size(), row_bytes, energies.size());
+  impl_->ScoreConverted(energies, [&](size_t first, size_t count, float* floats) {
+    const uint8_t* packed = &rows[first * row_bytes];
+    if (Unpack(packed, count, impl_->dimension, floats)) return;
+    size_t row = 0;
+    while (Unpack(packed + row * row_bytes, 1, impl_->dimension, floats)) ++row;
+    throw Error(ErrorCode::kBadData,
+                "row " + std::to_string(first + row) + " (from 0) of the packed bits has ones behind its " +
+                    std::to_string(impl_->dimension) + " values; was it packed with another width?");
+  });
+}
+
+void EnergyModel::LogLikelihood(std::span<const float> energies, std::span<double> log_likelihoods) const {
+  if (!HasLogZ())
+    throw Error(ErrorCode::kInvalidArgument, "'" + impl_->name +
+                                                 "' carries no log Z, so it has energies but no likelihoods; "
+                                                 "estimate it with `ort-ed logz --write`");
+  CheckSizes(log_likelihoods.size(), 1, energies.size());
+  const double log_z = impl_->metadata.log_z->value;
+  std::ranges::transform(energies, log_likelihoods.begin(), [&](float energy) { return -energy - log_z; });
+}
+
+void EnergyModel::EnergyAndGradient(std::span<const float> rows, std::span<float> energies,
+                                    std::span<float> gradients) const {
+  const size_t dimension = impl_->dimension;
+  CheckSizes(rows.size(), dimension, energies.size());
+  CheckSizes(gradients.size(), dimension, energies.size());
+  const EnergySession& session = impl_->GradientSession();
+  impl_->ForEachBatch(energies.size(), [&](size_t first, size_t count) {
+    session.Run(&rows[first * dimension], static_cast<int64_t>(count), &energies[first],
+                &gradients[first * dimension]);
+  });
+}
+
+}  // namespace ort_ed

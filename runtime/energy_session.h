@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/session.h"
+
+namespace ort_ed {
+
+// A session whose model keeps the energy model contract: one float input [batch, D] with a dynamic batch, the
+// energies as float [batch] or [batch, 1], and, if asked for, the gradient as float [batch, D].
+class EnergySession {
+ public:
+  // Throws kBadModel, naming the file `name`, the offending input or output and what to do, where the
+  // contract is broken. Two rows are run to see that the model really does what its types promise.
+  EnergySession(Ort::Session session, std::string name, bool with_gradient = false);
+
+  int64_t dimension() const { return dimension_; }
+  std::map<std::string, std::string> Metadata() const;
+
+  // One call of ONNX Runtime on `count` rows, straight from and into the caller's memory. `gradients` only
+  // for a session with gradient. Thread-safe.
+  void Run(const float* rows, int64_t count, float* energies, float* gradients = nullptr) const;
+
+ private:
+  void CheckInput();
+  void CheckOutputs(bool with_gradient);
+  void RunTwoRows();
+  [[noreturn]] void Reject(const std::string& problem) const;
+
+  mutable Ort::Session session_;  // Run is thread-safe, though not const
+  std::string name_;
+  std::string failure_;  // what Run says before ONNX Runtime's own message
+  Ort::MemoryInfo memory_ = HostMemory();
+  std::string input_;
+  std::string energy_;
+  std::vector<const char*> outputs_;
+  int64_t dimension_ = 0;
+  size_t energy_rank_ = 1;
+};
+
+}  // namespace ort_ed

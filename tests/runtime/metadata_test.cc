@@ -1,0 +1,77 @@
+#include "ort_ed/metadata.h"
+
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+using testing::ElementsAre;
+using testing::FloatEq;
+
+TEST(Metadata, EverythingIsOptional) {
+  const ModelMetadata metadata = ParseMetadata({});
+  EXPECT_FALSE(metadata.dimension);
+  EXPECT_FALSE(metadata.image_shape);
+  EXPECT_FALSE(metadata.log_z);
+  EXPECT_TRUE(metadata.base_mean.empty());
+  EXPECT_TRUE(metadata.raw.empty());
+}
+
+TEST(Metadata, ReadsEveryKnownEntry) {
+  const ModelMetadata metadata = ParseMetadata({{"ort_ed.format_version", "1"},
+                                                {"ort_ed.dimension", "6"},
+                                                {"ort_ed.image_shape", "2x3"},
+                                                {"ort_ed.architecture", "rbm"},
+                                                {"ort_ed.base_mean", "0.25,0.5,1e-3,0,1,0.75"},
+                                                {"ort_ed.log_z", "-12.5"},
+                                                {"ort_ed.log_z_error", "0.125"},
+                                                {"ort_ed.log_z_method", "ais"},
+                                                {"ort_ed.gradient", "AAAA"},
+                                                {"producer", "somebody"}});
+  EXPECT_EQ(metadata.dimension, 6);
+  EXPECT_THAT(*metadata.image_shape, ElementsAre(2, 3));
+  EXPECT_EQ(metadata.architecture, "rbm");
+  EXPECT_THAT(metadata.base_mean, ElementsAre(0.25f, 0.5f, FloatEq(1e-3f), 0.0f, 1.0f, 0.75f));
+  ASSERT_TRUE(metadata.log_z);
+  EXPECT_EQ(metadata.log_z->value, -12.5);
+  EXPECT_EQ(metadata.log_z->standard_error, 0.125);
+  EXPECT_EQ(metadata.log_z->method, "ais");
+  EXPECT_EQ(metadata.raw.size(), 8u);
+  EXPECT_FALSE(metadata.raw.contains("ort_ed.gradient"));
+  EXPECT_FALSE(metadata.raw.contains("producer"));
+}
+
+TEST(Metadata, WhatDoesNotParseIsRejectedByKey) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"ort_ed.format_version", "one"}, {"ort_ed.dimension", "0"},     {"ort_ed.dimension", "12 "},
+      {"ort_ed.dimension", ""},         {"ort_ed.image_shape", "28"},  {"ort_ed.image_shape", "28x28x1"},
+      {"ort_ed.image_shape", "28x0"},   {"ort_ed.image_shape", "28x"}, {"ort_ed.base_mean", "0.5,,0.5"},
+      {"ort_ed.base_mean", "0.5,1.5"},  {"ort_ed.base_mean", "nan"},   {"ort_ed.base_mean", ""},
+      {"ort_ed.log_z", "large"},        {"ort_ed.log_z", "inf"},       {"ort_ed.log_z", "nan"},
+  };
+  for (const auto& [key, value] : bad)
+    ExpectError(
+        ErrorCode::kBadModel,
+        [&] {
+          ParseMetadata({{key, value}});
+        },
+        key, std::string("'") + value + "'");
+  ExpectError(
+      ErrorCode::kBadModel,
+      [&] {
+        ParseMetadata({{"ort_ed.log_z", "1"}, {"ort_ed.log_z_error", "-1"}});
+      },
+      "ort_ed.log_z_error");
+}
+
+TEST(Metadata, ANewerFormatIsRefused) {
+  ExpectError(
+      ErrorCode::kBadModel,
+      [] {
+        ParseMetadata({{"ort_ed.format_version", "2"}});
+      },
+      "newer");
+}
+
+}  // namespace
+}  // namespace ort_ed
