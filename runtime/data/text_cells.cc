@@ -122,4 +122,19 @@ bool ParseBits(std::string_view line, char separator, uint8_t* out, size_t colum
   return ((wrong | last) & ~1) == 0;
 }
 
+bool ParseLevels(std::string_view line, char separator, double* out, size_t columns) {
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  const auto digit = [&] { return at < end ? static_cast<unsigned>(*at - '0') : 10u; };
+  for (size_t i = 0; i < columns; ++i) {
+    unsigned value = digit();
+    if (value > 9) return false;
+    ++at;
+    for (int more = 0; more < 2 && digit() <= 9; ++more, ++at) value = 10 * value + digit();
+    out[i] = value;
+    if (i + 1 < columns && (at == end || *at++ != separator)) return false;
+  }
+  return at == end;
+}
+
 }  // namespace ort_ed

@@ -54,5 +54,7 @@ std::optional<double> NumberOf(std::string_view cell);
 // A line of `columns` cells of 0 or 1 with single separators and nothing else, as nearly every line of a
 // binary table is, at memory speed. False, with any contents of `out`, for any other line.
 bool ParseBits(std::string_view line, char separator, uint8_t* out, size_t columns);
+// The same for whole numbers of one to three digits: grey levels.
+bool ParseLevels(std::string_view line, char separator, double* out, size_t columns);
 
 }  // namespace ort_ed

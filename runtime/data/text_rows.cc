@@ -90,9 +90,15 @@ class TextRows : public RowReader {
   }
 
   void ParseLine(std::string_view line, uint8_t* out) {
-    if (options_.binarise == Binarise::kStrict &&
-        ParseBits(line, separator_, out, static_cast<size_t>(columns_)))
-      return;
+    const auto columns = static_cast<size_t>(columns_);
+    const bool strict = options_.binarise == Binarise::kStrict;
+    if (strict && ParseBits(line, separator_, out, columns)) return;
+    if (strict || !ParseLevels(line, separator_, values_.data(), columns)) ParseCells(line);
+    if (const auto bad = binariser_.Convert(values_.data(), 1, columns_, static_cast<uint64_t>(next_), out))
+      FailCell(bad->column, bad->why);
+  }
+
+  void ParseCells(std::string_view line) {
     CellSplitter splitter(line, separator_);
     int64_t count = 0;
     for (; const auto cell = splitter.Next(); ++count)
@@ -101,8 +107,6 @@ class TextRows : public RowReader {
       lines_.stream().Fail("line " + std::to_string(lines_.number()) + " has " + std::to_string(count) +
                            " cells, but line " + std::to_string(first_line_) + " has " +
                            std::to_string(columns_) + "; every row must have as many");
-    if (const auto bad = binariser_.Convert(values_.data(), 1, columns_, static_cast<uint64_t>(next_), out))
-      FailCell(bad->column, bad->why);
   }
 
   double ParseCell(std::string_view cell, int64_t column) const {

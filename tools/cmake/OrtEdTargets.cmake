@@ -42,7 +42,10 @@ function(ort_ed_shipped_library name)
   target_compile_features(${name} INTERFACE cxx_std_20)
   target_link_libraries(${name} PUBLIC ${arg_PUBLIC_USES} PRIVATE $<BUILD_INTERFACE:ort_ed_flags> $<BUILD_INTERFACE:${arg_USES}>)
   target_link_options(${name} PRIVATE LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map
-    LINKER:--as-needed $<$<NOT:$<BOOL:${ORT_ED_SANITIZE}>>:LINKER:--no-undefined>)
+    LINKER:--as-needed)
+  if(NOT ORT_ED_SANITIZE)
+    target_link_options(${name} PRIVATE LINKER:--no-undefined)
+  endif()
   add_library(ort_ed::${arg_EXPORT_NAME} ALIAS ${name})
 endfunction()
 

@@ -202,7 +202,8 @@ TEST_F(RowReaderTest, GreyGivesLevelsOf255) {
               ElementsAre(0, 51, 255));
   EXPECT_THAT(ReadFile("b.bits.npy", NpyFile("|u1", "1, 1", "\x81"s), options).values,
               ElementsAre(255, 0, 0, 0, 0, 0, 0, 255));
-  EXPECT_THAT(ReadFile("x.csv", "0,7,255\n", options).values, ElementsAre(0, 7, 255));
+  EXPECT_THAT(ReadFile("x.csv", "0,7,255\n10, 20,30.0\n99,100,0\n", options).values,
+              ElementsAre(0, 7, 255, 10, 20, 30, 99, 100, 0));
 }
 
 TEST_F(RowReaderTest, StochasticBinarisationIsReproducibleAndHasTheRightFrequencies) {

@@ -26,7 +26,7 @@ TEST(RowWriter, WhatIsWrittenInPiecesIsReadBackInEveryFormat) {
   constexpr int64_t kColumns = 19;
   const TempDir folder;
   std::vector<uint8_t> bits;
-  for (int i = 0; i < 5000 * kColumns; ++i) bits.push_back(i * i % 7 < 3);
+  for (int64_t i = 0; i < 5000 * kColumns; ++i) bits.push_back(i * i % 7 < 3);
   for (const std::string name : {"x.npy", "x.bits.npy", "x.csv", "x.tsv"}) {
     const std::string path = folder.File(name);
     const auto writer = CreateBitFile(path, {.columns = kColumns});
