@@ -25,8 +25,8 @@ const std::set<std::string_view>& Leaves() {
 
 std::vector<GradientRule> AllGradientRules() {
   std::vector<GradientRule> all;
-  for (const auto family :
-       {ElementwiseRules(), ActivationRules(), MatmulRules(), ReductionRules(), ShapeRules()}) {
+  for (const auto family : {ElementwiseRules(), ActivationRules(), MatmulRules(), ReductionRules(),
+                            ShapeRules(), ConvolutionRules(), PoolingRules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -26,6 +26,8 @@ std::span<const GradientRule> ActivationRules();
 std::span<const GradientRule> MatmulRules();
 std::span<const GradientRule> ReductionRules();
 std::span<const GradientRule> ShapeRules();
+std::span<const GradientRule> ConvolutionRules();
+std::span<const GradientRule> PoolingRules();
 
 std::vector<GradientRule> AllGradientRules();
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <map>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ struct GradientCase {
   const char* constant = "";  // an input that is not differentiated
   const char* zero = "";      // an input that is expected to have no gradient
 };
+
+inline void PrintTo(const GradientCase& test, std::ostream* out) { *out << test.graph; }
 
 // Compares the gradient of sum_i c_i * output_i, c random, with central differences; failures are GoogleTest
 // ones that name the tensor and the element. Differences are taken in double precision where ONNX Runtime has

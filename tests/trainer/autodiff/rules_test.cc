@@ -83,6 +83,108 @@ constexpr GradientCase kCases[] = {
     {.name = "Cast",
      .graph = "(float[N,3] x) => (float[N,3] y) { d = Cast<to = 11>(x) e = Exp(d) s = Mul(e, e) y = "
               "Cast<to = 1>(s) }"},
+    {.name = "Conv", .graph = "(float[N,2,5] x, float[3,2,3] w) => (float[N,3,3] y) { y = Conv(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,7] x, float[3,2,3] w, float[3] b) => (float[N,3,2] y) { y = Conv<strides = [2], "
+              "pads = [1, 0], dilations = [2]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,5,5] x, float[3,2,3,3] w, float[3] b) => (float[N,3,5,5] y) { y = Conv<pads = [1, "
+              "1, 1, 1]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,1,4,4] x, float[2,1,1,1] w) => (float[N,2,4,4] y) { y = Conv(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,8,4,3] x, float[2,8,3,3] w) => (float[N,2,4,3] y) { y = Conv<pads = [1, 1, 1, 1]>(x, "
+              "w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,9,5,6] x, float[4,9,3,3] w, float[4] b) => (float[N,4,3,3] y) { y = Conv<strides = "
+              "[2, 2], pads = [1, 1, 1, 1]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,6,5] x, float[3,2,3,2] w) => (float[N,3,3,2] y) { y = Conv<strides = [2, 3], pads "
+              "= [0, 1, 2, 0]>(x, w) }"},
+    {.name = "Conv",
+     .graph =
+         "(float[N,2,6,6] x, float[3,2,1,1] w) => (float[N,3,3,3] y) { y = Conv<strides = [2, 2]>(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,4,5,5] x, float[6,2,3,3] w, float[6] b) => (float[N,6,5,5] y) { y = Conv<group = 2, "
+              "pads = [1, 1, 1, 1]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,4,6,5] x, float[4,1,3,3] w) => (float[N,4,2,1] y) { y = Conv<group = 4, strides = "
+              "[2, 1], dilations = [1, 2]>(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,5,4] x, float[3,2,2,3] w) => (float[N,3,3,4] y) { y = Conv<auto_pad = "
+              "\"SAME_UPPER\", strides = [2, 1]>(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,5,4] x, float[3,2,2,3] w) => (float[N,3,3,4] y) { y = Conv<auto_pad = "
+              "\"SAME_LOWER\", strides = [2, 1]>(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,5,4] x, float[3,2,2,3] w) => (float[N,3,4,2] y) { y = Conv<auto_pad = "
+              "\"VALID\">(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,3,3] x, float[2,2,1,1] w) => (float[N,2,5,5] y) { y = Conv<pads = [1, 1, 1, 1]>(x, "
+              "w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,3,3] x, float[2,2,2,2] w) => (float[N,2,6,6] y) { y = Conv<pads = [2, 2, 2, 2]>(x, "
+              "w) }"},
+    {.name = "ConvTranspose",
+     .graph =
+         "(float[N,3,4] x, float[3,2,3] w) => (float[N,2,9] y) { y = ConvTranspose<strides = [2]>(x, w) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,3,3,3] x, float[3,2,3,3] w, float[2] b) => (float[N,2,6,6] y) { y = "
+              "ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1], output_padding = [1, 1]>(x, w, b) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,4,3,3] x, float[4,2,2,3] w) => (float[N,4,5,5] y) { y = ConvTranspose<group = 2, "
+              "dilations = [2, 1]>(x, w) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,2,3,4] x, float[2,3,3,3] w) => (float[N,3,6,8] y) { y = ConvTranspose<strides = [2, "
+              "2], auto_pad = \"SAME_UPPER\">(x, w) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,2,3,4] x, float[2,3,3,3] w) => (float[N,3,6,8] y) { y = ConvTranspose<strides = [2, "
+              "2], auto_pad = \"SAME_LOWER\">(x, w) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,2,3,4] x, float[2,3,3,3] w) => (float[N,3,8,8] y) { y = ConvTranspose<strides = [3, "
+              "2], output_shape = [8, 8]>(x, w) }"},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,6,6] x) => (float[N,2,3,3] y) { y = AveragePool<kernel_shape = [2, 2], strides = "
+              "[2, 2]>(x) }"},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,5,4] x) => (float[N,2,3,2] y) { y = AveragePool<kernel_shape = [3, 3], strides = "
+              "[2, 2], pads = [1, 1, 1, 0]>(x) }"},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,5,5] x) => (float[N,2,3,3] y) { y = AveragePool<kernel_shape = [3, 3], strides = "
+              "[2, 2], pads = [1, 1, 1, 1], count_include_pad = 1>(x) }"},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,6] x) => (float[N,2,3] y) { y = AveragePool<kernel_shape = [3], strides = [2], "
+              "ceil_mode = 1>(x) }"},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,6] x) => (float[N,2,4] y) { y = AveragePool<kernel_shape = [3], strides = [2], "
+              "pads = [1, 1], ceil_mode = 1, count_include_pad = 1>(x) }",
+     .opset = 19},
+    {.name = "AveragePool",
+     .graph = "(float[N,2,6] x) => (float[N,2,6] y) { y = AveragePool<kernel_shape = [3], auto_pad = "
+              "\"SAME_UPPER\">(x) }"},
+    {.name = "AveragePool",
+     .graph =
+         "(float[N,1,7] x) => (float[N,1,3] y) { y = AveragePool<kernel_shape = [3], dilations = [2]>(x) }",
+     .opset = 19},
+    {.name = "MaxPool",
+     .graph = "(float[N,2,6,6] x) => (float[N,2,3,3] y) { y = MaxPool<kernel_shape = [2, 2], strides = [2, "
+              "2]>(x) }"},
+    {.name = "MaxPool",
+     .graph = "(float[N,2,5,5] x) => (float[N,2,5,5] y) { y = MaxPool<kernel_shape = [3, 3], pads = [1, 1, "
+              "1, 1]>(x) }"},
+    {.name = "MaxPool",
+     .graph = "(float[N,2,7] x) => (float[N,2,3] y) { y = MaxPool<kernel_shape = [3], strides = [3], "
+              "ceil_mode = 1>(x) }"},
+    {.name = "MaxPool",
+     .graph = "(float[N,2,7] x) => (float[N,2,5] y) { y = MaxPool<kernel_shape = [2], dilations = [2]>(x) }"},
+    {.name = "MaxPool",
+     .graph = "(float[N,2,7] x) => (float[N,2,4] y) { y = MaxPool<kernel_shape = [3], strides = [2], "
+              "auto_pad = \"SAME_LOWER\">(x) }"},
+    {.name = "GlobalAveragePool",
+     .graph = "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalAveragePool(x) }"},
+    {.name = "GlobalAveragePool",
+     .graph = "(float[N,2,5] x) => (float[N,2,1] y) { y = GlobalAveragePool(x) }"},
+    {.name = "GlobalMaxPool", .graph = "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalMaxPool(x) }"},
 };
 
 class RuleTest : public testing::TestWithParam<GradientCase> {};
