@@ -1,0 +1,33 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_command.h"
+
+namespace ort_ed {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Main, TellsCommandsAndVersions) {
+  const CommandResult help = RunOrtEd({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("Usage: ort-ed COMMAND"));
+  EXPECT_THAT(help.err, IsEmpty());
+  const CommandResult version = RunOrtEd({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.out, HasSubstr("ONNX Runtime 1."));
+}
+
+TEST(Main, MisuseIsExitCodeTwo) {
+  const CommandResult nothing = RunOrtEd({});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("a command is missing"));
+  const CommandResult unknown = RunOrtEd({"trian"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'trian'; the commands are"));
+  EXPECT_THAT(unknown.out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace ort_ed {
+
+struct CommandResult {
+  int exit_code = 0;  // 128 + signal if a signal ended it
+  std::string out;
+  std::string err;
+};
+
+// A running `ort-ed`, the one that was just built.
+class CommandProcess {
+ public:
+  explicit CommandProcess(const std::vector<std::string>& arguments, const std::string& input = "");
+  ~CommandProcess();  // kills it if it still runs
+  CommandProcess(const CommandProcess&) = delete;
+  CommandProcess& operator=(const CommandProcess&) = delete;
+
+  void Signal(int signal);
+  bool Running();
+  CommandResult Wait();
+
+ private:
+  pid_t process_ = -1;
+  int status_ = 0;
+  int out_ = -1;
+  int err_ = -1;
+};
+
+// Runs `ort-ed arguments...` with `input` as its standard input.
+CommandResult RunOrtEd(const std::vector<std::string>& arguments, const std::string& input = "");
+
+}  // namespace ort_ed
