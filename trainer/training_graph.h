@@ -18,23 +18,24 @@ struct ParameterSlot {
   int64_t size = 0;
 };
 
-// Names of the graphs' inputs and outputs.
+// Names of the graphs' inputs and outputs. State vectors are called StateTensorName(kind) for the kinds of
+// StateNames(); an output that takes the place of an input is called Next(input).
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
 //   log_weights  float [groups, 1 + M]: log omega, only if LossSpec::weighted
-//   control      float [kControlSize]: what changes from step to step, see ControlValues()
-//   state        float [P] each: StateNames(); outputs have the prefix "next_"
+//   control      float [kControlSize]: what changes from step to step, see ControlVector()
+//   state        float [P] each
 //   gradient     float [P]: accumulated by kAccumulate, consumed by kApply
 //   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives (accumulated
 //   too) norms        float [2]: norm of the gradient before clipping, norm of the new parameters
 namespace training_tensor {
-inline constexpr char kRows[] = "rows";
-inline constexpr char kLogWeights[] = "log_weights";
-inline constexpr char kControl[] = "control";
-inline constexpr char kParameters[] = "parameters";
-inline constexpr char kGradient[] = "gradient";
-inline constexpr char kLosses[] = "losses";
-inline constexpr char kNorms[] = "norms";
-inline constexpr char kNext[] = "next_";
+inline constexpr char kRows[] = "ort_ed.rows";
+inline constexpr char kLogWeights[] = "ort_ed.log_weights";
+inline constexpr char kControl[] = "ort_ed.control";
+inline constexpr char kGradient[] = "ort_ed.gradient";
+inline constexpr char kLosses[] = "ort_ed.losses";
+inline constexpr char kNorms[] = "ort_ed.norms";
+inline std::string StateTensorName(const std::string& kind) { return "ort_ed." + kind; }
+inline std::string Next(const std::string& input) { return input + ".next"; }
 }  // namespace training_tensor
 
 // The graphs one can make of an energy model; all of standard ONNX operators.
@@ -51,23 +52,23 @@ struct TrainingGraph {
   int64_t dimension = 0;
 };
 
+// What BuildTrainingGraph() trains: the float initialisers that influence the energy, but those that are
+// frozen. Throws kBadModel where the model breaks the contract or cannot be differentiated, and
+// kInvalidArgument for a pattern that selects nothing or if nothing is left to train.
+std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
+                                             const std::vector<std::string>& frozen);
+
 // Everything of a step (energies, loss, weights c, gradients, clipping, optimiser, moving average) becomes
-// nodes of one model. The trained parameters, by default every float initialiser that influences the energy,
-// become slices of one flat vector, so that the optimiser costs the same for many small tensors as for one
-// large one. Throws kBadModel where the model breaks the contract or cannot be differentiated, and
-// kInvalidArgument for a pattern that selects nothing.
+// nodes of one model. The trained parameters become slices of one flat vector, so that the optimiser costs
+// the same for many small tensors as for one large one. Throws as TrainedParameters() and Validate() do.
 TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
                                  TrainingGraphKind kind = TrainingGraphKind::kStep);
 
-// The state vectors of an optimiser: "parameters", then "first_moment", "second_moment" or "velocity", then
-// "average" if there is a moving average.
-std::vector<std::string> StateNames(const OptimizerSpec& spec);
-
-// The values of `control` for one step: everything that depends on the step's number, computed here in double
-// precision. `step` counts from 1. `group_weight` is 1 / number of groups of the whole batch.
-inline constexpr int64_t kControlSize = 4;
-std::vector<float> ControlValues(const OptimizerSpec& spec, double learning_rate, int64_t step,
-                                 double group_weight);
+// The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
+// StepControl.
+inline constexpr int64_t kControlSize = 5;
+std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
+                                 int64_t groups);
 
 // The parameters' values in the model, as one flat vector; and back.
 std::vector<float> FlatParameters(const onnx::ModelProto& model, const std::vector<ParameterSlot>& slots);

@@ -49,4 +49,13 @@ struct TrainingSpec {
 // Throws kInvalidArgument for a value out of range, naming it.
 void Validate(const TrainingSpec& spec);
 
+// The state vectors of an optimiser: "parameters", then "first_moment", "second_moment" or "velocity", then
+// "average" if there is a moving average.
+std::vector<std::string> StateNames(const OptimizerSpec& spec);
+
+// Which of `names` any of the patterns selects. Throws kInvalidArgument, listing the names, for a pattern
+// that selects none; `what` says what the patterns are for.
+std::vector<bool> Select(const std::vector<std::string>& names, const std::vector<std::string>& patterns,
+                         const std::string& what);
+
 }  // namespace ort_ed

@@ -1,0 +1,97 @@
+#include "trainer/optimizer.h"
+
+#include <cmath>
+
+namespace ort_ed {
+namespace {
+
+Value Norm(const Value& vector) {
+  return Sqrt(Reduce("ReduceSumSquare", vector, std::vector<int64_t>{0}, true));
+}
+
+// a * x + b * y with constant a + b = 1.
+Value Blend(double a, const Value& x, const Value& y) {
+  return x * static_cast<float>(a) + y * static_cast<float>(1 - a);
+}
+
+// At most `limit` long. The small number is PyTorch's, so that results can be compared.
+Value Clip(const Value& gradient, const Value& norm, double limit) {
+  GraphBuilder& graph = *gradient.graph;
+  return gradient * Op("Min", {static_cast<float>(limit) / (norm + 1e-6f), graph.Scalar(1)});
+}
+
+Value SoftThreshold(const Value& x, const Value& threshold) {
+  return Op("Sign", {x}) * Op("Relu", {Op("Abs", {x}) - threshold});
+}
+
+// Where a rule sends the parameters before the proximal step, and the metric it measures lengths in: the
+// gradient is divided by `denominator`, so the penalty's threshold must be too, or the zeros of the whole
+// would not be those of loss + l1 * |theta|.
+struct Move {
+  Value parameters;
+  std::vector<Value> moments;
+  Value denominator;  // NoValue: 1
+};
+
+Move AdamMove(const OptimizerSpec& spec, const std::vector<Value>& state, const Value& gradient,
+              const ControlValues& control) {
+  const Value first = Blend(spec.beta1, state[1], gradient);
+  const Value second = Blend(spec.beta2, state[2], gradient * gradient);
+  const Value denominator = Sqrt(second) + control.epsilon;
+  return {state[0] - first / denominator * control.step_size, {first, second}, denominator};
+}
+
+Move SgdMove(const OptimizerSpec& spec, const std::vector<Value>& state, const Value& gradient,
+             const ControlValues& control) {
+  const Value velocity = state[1] * static_cast<float>(spec.momentum) + gradient;
+  return {state[0] - velocity * control.step_size, {velocity}, NoValue(gradient)};
+}
+
+}  // namespace
+
+// Adam with bias correction, theta - lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), written as
+// theta - step_size * m / (sqrt(v) + epsilon'). A momentum of mu multiplies a constant gradient by 1 / (1 -
+// mu).
+StepControl ControlOf(const OptimizerSpec& spec, double learning_rate, int64_t step) {
+  if (spec.kind == OptimizerKind::kSgd) {
+    return {learning_rate, learning_rate, 0, learning_rate / (1 - spec.momentum)};
+  }
+  const double t = static_cast<double>(step);
+  const double correction1 = 1 - std::pow(spec.beta1, t);
+  const double correction2 = std::sqrt(1 - std::pow(spec.beta2, t));
+  return {learning_rate, learning_rate * correction2 / correction1, spec.epsilon * correction2,
+          learning_rate * correction2};
+}
+
+OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
+                             const Value& gradient, const ControlValues& control,
+                             const Penalties& penalties) {
+  const bool subgradient = spec.l1 > 0 && spec.l1_form == L1Form::kSubgradient;
+  const bool decoupled = spec.kind == OptimizerKind::kAdamW;
+  const std::vector<Value>& s = state;
+  const Value& theta = s[0];
+
+  Value g = subgradient ? gradient + Op("Sign", {theta}) * penalties.l1 : gradient;
+  const Value gradient_norm = Norm(g);
+  if (spec.clip_norm > 0) g = Clip(g, gradient_norm, spec.clip_norm);
+  if (spec.weight_decay > 0 && !decoupled) g = g + theta * penalties.weight_decay;
+
+  Move move = spec.kind == OptimizerKind::kSgd ? SgdMove(spec, s, g, control) : AdamMove(spec, s, g, control);
+  if (spec.weight_decay > 0 && decoupled) {
+    move.parameters = move.parameters - theta * (penalties.weight_decay * control.learning_rate);
+  }
+  if (spec.l1 > 0 && !subgradient) {
+    const Value threshold = penalties.l1 * control.threshold;
+    move.parameters = SoftThreshold(move.parameters,
+                                    move.denominator.name.empty() ? threshold : threshold / move.denominator);
+  }
+
+  OptimizerNodes nodes;
+  nodes.next_state = {move.parameters};
+  nodes.next_state.insert(nodes.next_state.end(), move.moments.begin(), move.moments.end());
+  if (spec.ema_decay > 0) nodes.next_state.push_back(Blend(spec.ema_decay, s.back(), move.parameters));
+  nodes.norms = Op("Concat", {gradient_norm, Norm(move.parameters)}, {{"axis", int64_t{0}}});
+  return nodes;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "models/graph_builder.h"
+#include "trainer/training_spec.h"
+
+namespace ort_ed {
+
+// What of a step depends on its number and the learning rate, one value each, computed in double precision.
+struct StepControl {
+  double learning_rate = 0;
+  double step_size = 0;  // of theta along its direction; Adam's bias corrections included
+  double epsilon = 0;    // Adam: of the denominator, in units of the uncorrected second moment
+  double threshold = 0;  // step size of the l1 penalty: what step_size is for a constant gradient
+};
+StepControl ControlOf(const OptimizerSpec& spec, double learning_rate, int64_t step);
+
+// The members of StepControl as tensors [1].
+struct ControlValues {
+  Value learning_rate, step_size, epsilon, threshold;
+};
+
+// Penalties by parameter: scalars, or vectors where only some parameters have one.
+struct Penalties {
+  Value weight_decay, l1;
+};
+
+struct OptimizerNodes {
+  std::vector<Value> next_state;  // in the order of StateNames()
+  Value norms;                    // [2]: of the gradient before clipping, of the new parameters
+};
+
+// One step for the flat vectors `state` along `gradient`. Clipped is the gradient of the loss with an l1
+// subgradient in it; weight decay comes after.
+OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
+                             const Value& gradient, const ControlValues& control, const Penalties& penalties);
+
+}  // namespace ort_ed
