@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct PerturbationLaw {
   std::string Name() const;
   State States() const { return State{1} << dimension; }
 };
+inline void PrintTo(const PerturbationLaw& law, std::ostream* out) { *out << law.Name(); }
 
 PerturbationLaw BernoulliLaw(int dimension, double epsilon);
 PerturbationLaw PoolLaw(int height, int width, int window_height, int window_width);
