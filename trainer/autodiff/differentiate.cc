@@ -101,8 +101,7 @@ int32_t FloatType(const GradState& state, const onnx::NodeProto& node) {
 
 void EmitNode(GradState& state, const onnx::NodeProto& node) {
   GradContext context(state, node);
-  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-  const GradientRule* rule = standard ? FindGradientRule(node.op_type(), state.builder.opset()) : nullptr;
+  const GradientRule* rule = FindGradientRule(node.domain(), node.op_type(), state.builder.opset());
   if (!rule) {
     context.Fail("there is no gradient rule for this operator in opset " +
                  std::to_string(state.builder.opset()) +

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "runtime/session.h"
+#include "trainer/kernels/cpu_ops.h"
 
 namespace ort_ed {
 namespace {
@@ -94,6 +95,7 @@ TensorInfos InferredTypes(const onnx::ModelProto& probe) {
   const std::string bytes = probe.SerializeAsString();
   Ort::SessionOptions options = MakeSessionOptions(Device{}, 1);
   options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  RegisterCpuKernels(options);
   return ReadTypes(OpenSession(std::as_bytes(std::span(bytes)), options, "model"));
 }
 

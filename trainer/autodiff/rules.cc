@@ -3,6 +3,8 @@
 #include <set>
 #include <string_view>
 
+#include "trainer/kernels/cpu_kernel_domain.h"
+
 namespace ort_ed {
 namespace {
 
@@ -21,6 +23,8 @@ const std::set<std::string_view>& Leaves() {
   return leaves;
 }
 
+bool IsStandard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
 }  // namespace
 
 std::vector<GradientRule> AllGradientRules() {
@@ -32,10 +36,12 @@ std::vector<GradientRule> AllGradientRules() {
   return all;
 }
 
-const GradientRule* FindGradientRule(const std::string& op, int64_t opset) {
-  static const std::vector<GradientRule> rules = AllGradientRules();
+const GradientRule* FindGradientRule(const std::string& domain, const std::string& op, int64_t opset) {
+  static const std::vector<GradientRule> standard_rules = AllGradientRules();
+  const bool standard = IsStandard(domain);
+  if (!standard && domain != kCpuKernelDomain) return nullptr;
   const GradientRule* best = nullptr;
-  for (const GradientRule& rule : rules) {
+  for (const GradientRule& rule : standard ? std::span(standard_rules) : CpuKernelRules()) {
     if (rule.op != op || rule.since_opset > opset) continue;
     if (!best || rule.since_opset > best->since_opset) best = &rule;
   }
@@ -43,9 +49,8 @@ const GradientRule* FindGradientRule(const std::string& op, int64_t opset) {
 }
 
 Differentiability Classify(const std::string& domain, const std::string& op, int64_t opset) {
-  if (!domain.empty() && domain != "ai.onnx") return Differentiability::kNone;
-  if (Leaves().count(op) > 0) return Differentiability::kLeaf;
-  return FindGradientRule(op, opset) ? Differentiability::kRule : Differentiability::kNone;
+  if (IsStandard(domain) && Leaves().count(op) > 0) return Differentiability::kLeaf;
+  return FindGradientRule(domain, op, opset) ? Differentiability::kRule : Differentiability::kNone;
 }
 
 }  // namespace ort_ed

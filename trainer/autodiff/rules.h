@@ -15,7 +15,7 @@ namespace ort_ed {
 // Adding a rule: one function in the rules_<family>.cc where it belongs, its row in the table at the end of
 // that file, and a case in tests/trainer/autodiff (a test fails for a row without one).
 struct GradientRule {
-  const char* op;  // of the default ONNX domain
+  const char* op;  // of the default ONNX domain, but for CpuKernelRules()
   int64_t since_opset;
   void (*emit)(GradContext& node);
 };
@@ -31,9 +31,12 @@ std::span<const GradientRule> PoolingRules();
 
 std::vector<GradientRule> AllGradientRules();
 
-// The rule for an operator as the given opset defines it: the row with the largest since_opset that is not
-// above it. Null if there is none.
-const GradientRule* FindGradientRule(const std::string& op, int64_t opset);
+// Operators of our own domain, see trainer/kernels/cpu_ops.h; not among AllGradientRules().
+std::span<const GradientRule> CpuKernelRules();
+
+// The rule for an operator of `domain` ("" or "ai.onnx" is the standard) as the given opset defines it: the
+// row with the largest since_opset that is not above it. Null if there is none.
+const GradientRule* FindGradientRule(const std::string& domain, const std::string& op, int64_t opset);
 
 enum class Differentiability {
   kRule,  // there is a rule
@@ -41,7 +44,6 @@ enum class Differentiability {
   kNone,  // an error if a gradient has to pass through
 };
 
-// For an operator of `domain` ("" or "ai.onnx" is the standard).
 Differentiability Classify(const std::string& domain, const std::string& op, int64_t opset);
 
 }  // namespace ort_ed

@@ -9,6 +9,7 @@ namespace ort_ed {
 // A dense layer: y[rows, out] = x[rows, in] * w[in, out] + bias[out]. Row-major; bias may be null.
 struct DenseShape {
   size_t rows, in, out;
+  bool transposed = false;  // w and dw are [out, in]
 };
 
 void Dense(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
@@ -18,7 +19,7 @@ void Dense(const KernelContext& context, const DenseShape& shape, const float* x
 void DenseInputGrad(const KernelContext& context, const DenseShape& shape, const float* dy, const float* w,
                     float* dx);
 
-// dw[in, out] = x^T * dy, dbias[out] = the sum of dy's rows; dbias may be null.
+// dw = x^T * dy, dbias[out] = the sum of dy's rows; dbias may be null.
 void DenseWeightGrad(const KernelContext& context, const DenseShape& shape, const float* x, const float* dy,
                      float* dw, float* dbias);
 

@@ -11,6 +11,7 @@
 #include "ort_ed/random.h"
 #include "runtime/session.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/kernels/cpu_ops.h"
 
 namespace ort_ed {
 namespace {
@@ -88,6 +89,7 @@ TestSession::TestSession(const onnx::ModelProto& model, bool optimised) {
   const std::string bytes = model.SerializeAsString();
   Ort::SessionOptions options = MakeSessionOptions(Device{}, 1);
   if (!optimised) options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  RegisterCpuKernels(options);
   impl_ =
       std::make_unique<Impl>(Impl{OpenSession(std::as_bytes(std::span(bytes)), options, "test"), {}, {}, {}});
   Ort::AllocatorWithDefaultOptions allocator;
@@ -294,8 +296,9 @@ void CheckGradients(const GradientCase& test) {
       SeparatedValues(objective.session.Run(inputs).at(objective.output).shape, -1, 1, 1000);
   TestTensors seeded = inputs;
   seeded[kSeed] = seed;
-  const onnx::ModelProto with_gradients = WithGradients(model, wanted);
-  const TestTensors gradients = TestSession(with_gradients).Run(seeded);
+  onnx::ModelProto rewritten = model;
+  if (test.rewrite) test.rewrite(rewritten);
+  const TestTensors gradients = TestSession(WithGradients(rewritten, wanted)).Run(seeded);
   for (const auto& tensor : wanted) {
     const auto gradient = gradients.find("d_" + tensor);
     EXPECT_EQ(gradient == gradients.end(), tensor == test.zero) << "gradient of " << tensor;

@@ -47,6 +47,8 @@ struct GradientCase {
   int64_t batch = 3;          // value of every symbolic extent
   const char* constant = "";  // an input that is not differentiated
   const char* zero = "";      // an input that is expected to have no gradient
+  // Applied to the model before it is differentiated; must not change what it computes.
+  void (*rewrite)(onnx::ModelProto& model) = nullptr;
 };
 
 inline void PrintTo(const GradientCase& test, std::ostream* out) { *out << test.graph; }

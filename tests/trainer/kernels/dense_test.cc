@@ -33,9 +33,10 @@ void CheckAgainstSums(const DenseShape& s, const DenseData& data, const DenseRes
       y[r * s.out + o] += data.bias[o];
       dbias[o] += dy;
       for (size_t i = 0; i < s.in; ++i) {
-        y[r * s.out + o] += double{data.x[r * s.in + i]} * data.w[i * s.out + o];
-        dx[r * s.in + i] += dy * data.w[i * s.out + o];
-        dw[i * s.out + o] += dy * data.x[r * s.in + i];
+        const size_t wi = s.transposed ? o * s.in + i : i * s.out + o;
+        y[r * s.out + o] += double{data.x[r * s.in + i]} * data.w[wi];
+        dx[r * s.in + i] += dy * data.w[wi];
+        dw[wi] += dy * data.x[r * s.in + i];
       }
     }
   }
@@ -49,10 +50,13 @@ TEST(DenseTest, MatchesPlainSumsForEveryEdgeOfTheBlocks) {
   const DenseShape shapes[] = {{1, 1, 1},   {5, 3, 2},     {6, 16, 16},  {7, 17, 15},
                                {13, 33, 8}, {97, 300, 31}, {101, 6, 65}, {300, 513, 48}};
   ForEachSimd([&](const KernelContext& context) {
-    for (const DenseShape& shape : shapes) {
-      SCOPED_TRACE("rows " + std::to_string(shape.rows));
-      const DenseData data(shape);
-      CheckAgainstSums(shape, data, DenseResult(context, shape, data));
+    for (DenseShape shape : shapes) {
+      for (bool transposed : {false, true}) {
+        SCOPED_TRACE("rows " + std::to_string(shape.rows) + (transposed ? ", transposed" : ""));
+        shape.transposed = transposed;
+        const DenseData data(shape);
+        CheckAgainstSums(shape, data, DenseResult(context, shape, data));
+      }
     }
   });
 }

@@ -1,0 +1,194 @@
+#include "trainer/kernels/use_cpu_kernels.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trainer/autodiff/gradient_check.h"
+#include "trainer/autodiff/differentiate.h"
+#include "trainer/autodiff/rules.h"
+#include "trainer/kernels/cpu_kernel_domain.h"
+
+namespace ort_ed {
+namespace {
+
+using testing::ElementsAre;
+
+// Operators in order; ours with the domain.
+std::vector<std::string> Operators(const onnx::ModelProto& model) {
+  std::vector<std::string> operators;
+  for (const auto& node : model.graph().node()) {
+    operators.push_back(node.domain().empty() ? node.op_type() : node.domain() + "." + node.op_type());
+  }
+  return operators;
+}
+
+std::vector<std::string> OperatorsAfter(const std::string& text) {
+  onnx::ModelProto model = ParseModel(text);
+  UseCpuKernels(model);
+  return Operators(model);
+}
+
+std::string WithInputs(const std::string& inputs, const std::string& shape, const std::string& body) {
+  return "(" + inputs + ") => (float[" + shape + "] y) { " + body + " }";
+}
+
+TEST(UseCpuKernelsTest, SwishInEveryForm) {
+  const std::string x = "float[N,8] x, float b, float[1] b1";
+  for (const char* body :
+       {"s = Sigmoid(x) y = Mul(x, s)", "s = Sigmoid(x) y = Mul(s, x)",
+        "z = Mul(b, x) s = Sigmoid(z) y = Mul(x, s)", "z = Mul(x, b1) s = Sigmoid(z) y = Mul(s, x)"}) {
+    EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8", body)), ElementsAre("ort_ed.Swish")) << body;
+  }
+}
+
+TEST(UseCpuKernelsTest, WhatIsNotSwishStays) {
+  const std::string x = "float[N,8] x, float[N,8] u, float[8] b, float[1,1,1] wide";
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8", "s = Sigmoid(u) y = Mul(x, s)")),
+              ElementsAre("Sigmoid", "Mul"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8", "z = Mul(b, x) s = Sigmoid(z) y = Mul(x, s)")),
+              ElementsAre("Mul", "Sigmoid", "Mul"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "1,N,8", "z = Mul(wide, x) s = Sigmoid(z) y = Mul(x, s)")),
+              ElementsAre("Mul", "Sigmoid", "Mul"));
+  EXPECT_THAT(OperatorsAfter("(double[N,8] x) => (double[N,8] y) { s = Sigmoid(x) y = Mul(x, s) }"),
+              ElementsAre("Sigmoid", "Mul"));
+}
+
+TEST(UseCpuKernelsTest, ASigmoidThatOthersUseStays) {
+  EXPECT_THAT(
+      OperatorsAfter("(float[N,8] x) => (float[N,8] y, float[N,8] s) { s = Sigmoid(x) y = Mul(x, s) }"),
+      ElementsAre("Sigmoid", "ort_ed.Swish"));
+  EXPECT_THAT(OperatorsAfter(WithInputs("float[N,8] x", "N,8", "s = Sigmoid(x) t = Mul(x, s) y = Add(t, s)")),
+              ElementsAre("Sigmoid", "ort_ed.Swish", "Add"));
+}
+
+TEST(UseCpuKernelsTest, Convolutions) {
+  const std::string x =
+      "float[N,3,6,6] x, float[8,3,3,3] w, float[8] b, float[4,3,3,3] narrow, float[9,1,3,3] g";
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv(x, w, b)")), ElementsAre("ort_ed.Conv"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv<auto_pad = \"VALID\">(x, w)")),
+              ElementsAre("ort_ed.Conv"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,6,6", "y = Conv<auto_pad = \"SAME_UPPER\">(x, w)")),
+              ElementsAre("Conv"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,4,4,4", "y = Conv(x, narrow)")), ElementsAre("Conv"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,9,4,4", "y = Conv<group = 3>(x, g)")), ElementsAre("Conv"));
+  EXPECT_THAT(OperatorsAfter("(float[N,3,9] x, float[8,3,3] w) => (float[N,8,7] y) { y = Conv(x, w) }"),
+              ElementsAre("Conv"));
+}
+
+TEST(UseCpuKernelsTest, DenseLayers) {
+  const std::string x =
+      "float[N,9] x, float[9,10] w, float[10,9] t, float[10] b, float[1,10] row, float[9,2] narrow";
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = Gemm(x, w, b)")), ElementsAre("ort_ed.Dense"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = Gemm<transB = 1>(x, t, b)")),
+              ElementsAre("ort_ed.Dense"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = MatMul(x, w)")), ElementsAre("ort_ed.Dense"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "m = MatMul(x, w) y = Add(b, m)")),
+              ElementsAre("ort_ed.Dense"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "m = MatMul(x, w) y = Add(m, row)")),
+              ElementsAre("ort_ed.Dense", "Add"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "m = MatMul(x, w) a = Add(m, b) y = Mul(a, m)")),
+              ElementsAre("ort_ed.Dense", "Add", "Mul"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = Gemm<alpha = 2.0>(x, w, b)")), ElementsAre("Gemm"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = Gemm(x, w, row)")), ElementsAre("Gemm"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "9,10", "y = Gemm<transA = 1>(x, x)")), ElementsAre("Gemm"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,2", "y = MatMul(x, narrow)")), ElementsAre("MatMul"));
+}
+
+TEST(UseCpuKernelsTest, AModelWithoutAnythingToReplaceIsUntouched) {
+  onnx::ModelProto model = ParseModel("(float[N,3] x) => (float[N,3] y) { y = Relu(x) }");
+  const std::string before = model.SerializeAsString();
+  UseCpuKernels(model);
+  EXPECT_EQ(model.SerializeAsString(), before);
+}
+
+constexpr GradientCase kCases[] = {
+    {.name = "Swish", .graph = "(float[N,9] x) => (float[N,9] y) { s = Sigmoid(x) y = Mul(x, s) }"},
+    {.name = "Swish",
+     .graph = "(float[N,9] x, float b) => (float[N,9] y) { z = Mul(b, x) s = Sigmoid(z) y = Mul(x, s) }"},
+    {.name = "Swish",
+     .graph = "(float[N,9] x, float[1] b) => (float[N,9] y) { z = Mul(b, x) s = Sigmoid(z) y = Mul(x, s) }",
+     .constant = "b"},
+    {.name = "Dense", .graph = "(float[N,9] x, float[9,10] w) => (float[N,10] y) { y = MatMul(x, w) }"},
+    {.name = "Dense",
+     .graph = "(float[N,9] x, float[9,10] w, float[10] b) => (float[N,10] y) { y = Gemm(x, w, b) }"},
+    {.name = "Dense",
+     .graph =
+         "(float[N,9] x, float[10,9] w, float[10] b) => (float[N,10] y) { y = Gemm<transB = 1>(x, w, b) }",
+     .batch = 17},
+    {.name = "Dense",
+     .graph = "(float[N,9] x, float[9,10] w, float[10] b) => (float[N,10] y) { y = Gemm(x, w, b) }",
+     .constant = "w"},
+    {.name = "Dense",
+     .graph = "(float[N,9] x, float[9,10] w, float[10] b) => (float[N,10] y) { y = Gemm(x, w, b) }",
+     .constant = "x"},
+    {.name = "Conv",
+     .graph = "(float[N,3,5,6] x, float[8,3,3,3] w, float[8] b) => (float[N,8,5,6] y) {"
+              " y = Conv<pads = [1, 1, 1, 1]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,9,7,7] x, float[8,9,3,3] w) => (float[N,8,4,4] y) {"
+              " y = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(x, w) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,7,8] x, float[8,2,2,3] w, float[8] b) => (float[N,8,6,4] y) {"
+              " y = Conv<pads = [0, 1, 1, 0], strides = [1, 2], dilations = [2, 1]>(x, w, b) }",
+     .constant = "x"},
+    // several layers, with fan-out and a shortcut
+    {.name = "Network",
+     .graph =
+         "(float[N,16] x, float[8,1,3,3] w1, float[8] b1, float[8,8,3,3] w2, float[8,8,1,1] w3, float[8,8] "
+         "w4)"
+         " => (float[N,8] y) { shape = Constant<value = int64[4] {-1, 1, 4, 4}>() image = Reshape(x, shape)"
+         " h = Conv<pads = [1, 1, 1, 1]>(image, w1, b1) s = Sigmoid(h) a = Mul(h, s)"
+         " c = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(a, w2) d = Conv<strides = [2, 2]>(a, w3)"
+         " e = Add(c, d) f = Sigmoid(e) g = Mul(f, e) m = ReduceMean<axes = [2, 3], keepdims = 0>(g)"
+         " y = MatMul(m, w4) }",
+     .low = -0.7,
+     .high = 0.7},
+};
+
+TEST(CpuKernelRulesTest, GradientsMatchCentralDifferencesOfTheStandardForm) {
+  for (GradientCase test : kCases) {
+    test.rewrite = UseCpuKernels;
+    CheckGradients(test);
+  }
+}
+
+TEST(CpuKernelRulesTest, EveryRuleHasACase) {
+  std::set<std::string> covered;
+  for (const GradientCase& test : kCases) covered.insert(test.name);
+  for (const GradientRule& rule : CpuKernelRules()) EXPECT_TRUE(covered.count(rule.op)) << rule.op;
+}
+
+TEST(CpuKernelRulesTest, TheWholeStepRunsInOurKernels) {
+  onnx::ModelProto model = ParseModel(kCases[std::size(kCases) - 1].graph);
+  UseCpuKernels(model);
+  const onnx::ModelProto with_gradients = WithGradients(model, {"w1", "b1", "w2", "w3", "w4"});
+  for (const auto& op : Operators(with_gradients)) {
+    EXPECT_NE(op, "Conv");
+    EXPECT_NE(op, "Sigmoid");
+    EXPECT_NE(op, "MatMul");
+  }
+}
+
+// ONNX Runtime's graph optimisations leave our operators and their shapes alone.
+TEST(CpuKernelOpsTest, OptimisedSessionsAgree) {
+  onnx::ModelProto model = ParseModel(kCases[std::size(kCases) - 1].graph);
+  UseCpuKernels(model);
+  TestTensors inputs;
+  for (const auto& input : model.graph().input()) {
+    TestTensor tensor;
+    for (const auto& dim : input.type().tensor_type().shape().dim()) {
+      tensor.shape.push_back(dim.has_dim_value() ? dim.dim_value() : 5);
+    }
+    int64_t count = 1;
+    for (int64_t extent : tensor.shape) count *= extent;
+    for (int64_t i = 0; i < count; ++i) tensor.values.push_back(0.1 * static_cast<double>(i % 7 - 3));
+    inputs[input.name()] = tensor;
+  }
+  EXPECT_EQ(TestSession(model, false).Run(inputs).at("y").values,
+            TestSession(model, true).Run(inputs).at("y").values);
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,59 @@
+// Operators of our own domain, which UseCpuKernels() puts in place of standard ones: their gradients are our
+// own kernels as well.
+#include <array>
+
+#include "trainer/autodiff/rules.h"
+#include "trainer/kernels/cpu_kernel_domain.h"
+
+namespace ort_ed {
+namespace {
+
+std::vector<Value> KernelNode(GradContext& node, const char* op, std::initializer_list<Value> inputs,
+                              int outputs, const Attributes& attributes = {}) {
+  return node.graph().NodeWithOutputs(op, std::vector<Value>(inputs), outputs, attributes, kCpuKernelDomain);
+}
+
+// The gradients of weights (input 1) and bias (input 2), which one kernel computes together.
+void SetWeightGradients(GradContext& node, const char* op, std::initializer_list<Value> inputs,
+                        const Attributes& attributes) {
+  if (!node.Needs(1) && !node.Needs(2)) return;
+  const std::vector<Value> gradients = KernelNode(node, op, inputs, node.Needs(2) ? 2 : 1, attributes);
+  if (node.Needs(1)) node.SetGradient(1, gradients[0]);
+  if (node.Needs(2)) node.SetGradient(2, gradients[1]);
+}
+
+void Swish(GradContext& node) {
+  const Value x = node.Input(0), g = node.OutputGradient();
+  if (!node.HasInput(1)) return node.SetGradient(0, KernelNode(node, "SwishGrad", {x, g}, 1)[0]);
+  const std::vector<Value> gradients = KernelNode(node, "SwishGrad", {x, g, node.Input(1)}, 2);
+  for (int i : {0, 1}) {
+    if (node.Needs(i)) node.SetGradient(i, gradients[i]);
+  }
+}
+
+void Dense(GradContext& node) {
+  const Value x = node.Input(0), w = node.Input(1), g = node.OutputGradient();
+  const Attributes attributes = {{"trans_w", node.Int("trans_w", 0)}};
+  if (node.Needs(0)) node.SetGradient(0, KernelNode(node, "DenseInputGrad", {g, w}, 1, attributes)[0]);
+  SetWeightGradients(node, "DenseWeightGrad", {x, g}, attributes);
+}
+
+void Conv(GradContext& node) {
+  const Value x = node.Input(0), w = node.Input(1), g = node.OutputGradient();
+  const Attributes attributes = {
+      {"strides", node.Ints("strides")}, {"pads", node.Ints("pads")}, {"dilations", node.Ints("dilations")}};
+  if (node.Needs(0)) node.SetGradient(0, KernelNode(node, "ConvInputGrad", {g, w, x}, 1, attributes)[0]);
+  SetWeightGradients(node, "ConvWeightGrad", {x, g, w}, attributes);
+}
+
+constexpr std::array kRules = {
+    GradientRule{"Conv", kCpuKernelVersion, Conv},
+    GradientRule{"Dense", kCpuKernelVersion, Dense},
+    GradientRule{"Swish", kCpuKernelVersion, Swish},
+};
+
+}  // namespace
+
+std::span<const GradientRule> CpuKernelRules() { return kRules; }
+
+}  // namespace ort_ed

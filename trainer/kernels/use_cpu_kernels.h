@@ -1,0 +1,17 @@
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+namespace ort_ed {
+
+// Replaces nodes of the main graph by our own operators (cpu_ops.h) where those are faster in a training step
+// on the CPU; call it before differentiation, whose rules continue with our own gradients. The mathematics is
+// the same; results differ by rounding. What is replaced, float tensors only:
+//   x * Sigmoid(x), x * Sigmoid(beta * x)  -> Swish; beta of one element, trained or not
+//   Conv of images, one group              -> Conv
+//   Gemm, MatMul of matrices, MatMul + Add of a vector -> Dense
+// Layers too narrow to gain stay as they are. Only for training: a model with these operators runs nowhere
+// else.
+void UseCpuKernels(onnx::ModelProto& model);
+
+}  // namespace ort_ed
