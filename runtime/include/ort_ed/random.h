@@ -35,9 +35,14 @@ class RandomStream {
 
   // `step` below 2^48 and `row` below 2^32 give distinct streams of 2^34 numbers each.
   RandomStream(uint64_t seed, uint32_t purpose, uint64_t step, uint64_t row)
-      : key_(seed ^ (uint64_t{purpose} * 0x9E3779B97F4A7C15ULL)),
+      : key_(Key(seed, purpose)),
         counter_{0, static_cast<uint32_t>(step), static_cast<uint32_t>(row),
                  static_cast<uint32_t>(step >> 32)} {}
+
+  // The Philox key of these streams, for code that computes many of them at once.
+  static constexpr uint64_t Key(uint64_t seed, uint32_t purpose) {
+    return seed ^ (uint64_t{purpose} * 0x9E3779B97F4A7C15ULL);
+  }
 
   static constexpr uint32_t min() { return 0; }
   static constexpr uint32_t max() { return 0xFFFFFFFFu; }

@@ -43,7 +43,8 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
 
   // `couplings`: D x D, symmetric; the diagonal is ignored. Throws kInvalidArgument if not symmetric or not
   // finite.
-  QuadraticEnergy(double constant, std::span<const double> fields, std::span<const double> couplings);
+  QuadraticEnergy(double constant, std::span<const double> fields, std::span<const double> couplings,
+                  int threads = 0);
 
   int64_t dimension() const override { return static_cast<int64_t>(fields_.size()); }
   void Energy(std::span<const float> rows, std::span<double> energies) const override;
@@ -56,6 +57,8 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
 
   double constant() const { return constant_; }
   std::span<const float> fields() const { return fields_; }
+  // Where each site's neighbours start in one list of all; D + 1 values.
+  std::span<const int64_t> starts() const { return starts_; }
   // Sites coupled to `site`, ascending.
   std::span<const Neighbour> neighbours(int64_t site) const {
     return {neighbours_.data() + starts_[site], neighbours_.data() + starts_[site + 1]};
@@ -63,21 +66,24 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
 
  private:
   double constant_;
+  int threads_;
   std::vector<float> fields_;
-  std::vector<int64_t> starts_;  // of each site's neighbours, D + 1
+  std::vector<int64_t> starts_;
   std::vector<Neighbour> neighbours_;
 };
 
-struct DetectOptions {
-  bool quadratic = true;         // look whether the energy is quadratic
-  int64_t max_dimension = 2048;  // above, finding the couplings costs more than it saves: D (D + 1) / 2 rows
+struct EnergyFunctionOptions {
+  // Finding the couplings of a quadratic energy costs 1 + D (D + 1) / 2 evaluations. Where this is more than
+  // the budget it is not tried; 0 never tries.
+  int64_t evaluation_budget = int64_t{1} << 19;
+  int threads = 0;  // of the evaluation of a quadratic energy; 0: all cores. Other models have their own
 };
 
 // The energy of a model, which must outlive the result. Found out from energies, not from names: if U is
-// quadratic (up to float precision, verified on random rows), the result is a QuadraticEnergy. A model that
-// is not costs a few dozen evaluations.
-ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
-                                                                    const DetectOptions& options = {});
+// quadratic (up to float precision, verified on random rows and on its own samples), the result is a
+// QuadraticEnergy. A model that is not costs about two hundred evaluations.
+ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(
+    const EnergyModel& model, const EnergyFunctionOptions& options = {});
 
 // A product of Bernoullis, normalised: U0(x) = -log p0(x) = constant + sum_i field_i x_i.
 class ORT_ED_API BernoulliBase {

@@ -22,6 +22,8 @@ struct StepCounters {
   int64_t bits_flipped = 0;    // Hamming distance between the states before and after each proposal
   int64_t swap_proposals = 0;  // tempering: exchanges of neighbouring temperatures
   int64_t swap_acceptances = 0;
+
+  ORT_ED_API StepCounters& operator+=(const StepCounters& other);
 };
 
 // Everything that a run of many chains is: plain data, so that it can be copied, stored and resumed. Samplers
@@ -82,7 +84,8 @@ struct SamplerOptions {
 
 // A Markov kernel on the target's path. The same seed gives the same samples whatever the number of threads
 // and however the steps are divided into calls. An object keeps only scratch memory (tempering also its
-// hotter replicas) and is used by one thread at a time.
+// hotter replicas, so that it serves one Chains) and is used by one thread at a time. Where the energy
+// function throws, the chains are not valid any more.
 class ORT_ED_API Sampler {
  public:
   virtual ~Sampler() = default;
@@ -91,7 +94,7 @@ class ORT_ED_API Sampler {
   virtual void Step(Chains& chains, int64_t steps) = 0;
 
   // The time reversal of Step: the kernel K~ with p(x) K(x, y) = p(y) K~(y, x). The same as Step for a
-  // reversible kernel; a systematic scan runs backwards.
+  // reversible kernel; a systematic scan runs backwards. Throws kInvalidArgument for tempering.
   virtual void StepReversed(Chains& chains, int64_t steps) { Step(chains, steps); }
 };
 

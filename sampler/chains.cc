@@ -1,0 +1,65 @@
+#include <string>
+
+#include "ort_ed/error.h"
+#include "ort_ed/sampler.h"
+
+namespace ort_ed {
+namespace {
+
+void CheckBinary(const std::vector<float>& states, int64_t dimension) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (states[i] != 0 && states[i] != 1) {
+      throw Error(ErrorCode::kBadData, "the initial state of chain " + std::to_string(i / dimension) +
+                                           " is " + std::to_string(states[i]) + " at variable " +
+                                           std::to_string(i % dimension) + "; only 0 and 1 are states");
+    }
+  }
+}
+
+Chains MakeChains(const Target& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {
+  Chains chains;
+  chains.dimension = target.dimension();
+  chains.count = static_cast<int64_t>(states.size()) / chains.dimension;
+  chains.states = std::move(states);
+  chains.energies.resize(chains.count);
+  target.energy->Energy(chains.states, chains.energies);
+  chains.counters.energy_evaluations = chains.count;
+  for (int64_t chain = 0; chain < chains.count; ++chain)
+    chains.base_energies.push_back(target.base.Energy(chains.state(chain)));
+  chains.betas.assign(chains.count, 1.0);
+  chains.seed = seed;
+  chains.first_chain = first_chain;
+  return chains;
+}
+
+}  // namespace
+
+StepCounters& StepCounters::operator+=(const StepCounters& other) {
+  energy_evaluations += other.energy_evaluations;
+  gradient_evaluations += other.gradient_evaluations;
+  proposals += other.proposals;
+  acceptances += other.acceptances;
+  bits_flipped += other.bits_flipped;
+  swap_proposals += other.swap_proposals;
+  swap_acceptances += other.swap_acceptances;
+  return *this;
+}
+
+Chains StartChains(const Target& target, int64_t count, uint64_t seed, uint64_t first_chain) {
+  if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
+  std::vector<float> states(count * target.dimension());
+  target.base.Draw(seed, first_chain, states);
+  return MakeChains(target, std::move(states), seed, first_chain);
+}
+
+Chains StartChainsAt(const Target& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {
+  if (states.empty() || states.size() % target.dimension() != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "initial states must be whole rows of " +
+                                                 std::to_string(target.dimension()) + " values, not " +
+                                                 std::to_string(states.size()) + " values");
+  }
+  CheckBinary(states, target.dimension());
+  return MakeChains(target, std::move(states), seed, first_chain);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,56 @@
+#include "ort_ed/energy_function.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ort_ed/error.h"
+#include "sampler/detect_quadratic.h"
+
+namespace ort_ed {
+namespace {
+
+class ModelEnergy final : public EnergyFunction {
+ public:
+  explicit ModelEnergy(const EnergyModel& model) : model_(model) {}
+
+  int64_t dimension() const override { return model_.dimension(); }
+  bool HasGradient() const override { return model_.HasGradient(); }
+
+  void Energy(std::span<const float> rows, std::span<double> energies) const override {
+    std::vector<float> values(energies.size());
+    model_.EnergyUnchecked(rows, values);
+    Store(values, energies);
+  }
+
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override {
+    std::vector<float> values(energies.size());
+    model_.EnergyAndGradient(rows, values, gradients);
+    Store(values, energies);
+  }
+
+ private:
+  static void Store(std::span<const float> values, std::span<double> energies) {
+    for (size_t row = 0; row < values.size(); ++row) {
+      if (std::isnan(values[row])) {
+        throw Error(
+            ErrorCode::kBadModel,
+            "the model's energy of a sampled state is not a number; look for divergence in its training");
+      }
+      energies[row] = values[row];
+    }
+  }
+
+  const EnergyModel& model_;
+};
+
+}  // namespace
+
+std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
+                                                         const EnergyFunctionOptions& options) {
+  auto energy = std::make_shared<ModelEnergy>(model);
+  if (auto quadratic = DetectQuadratic(*energy, options)) return quadratic;
+  return energy;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ort_ed/export.h"
+#include "ort_ed/sampler.h"
+
+namespace ort_ed {
+
+// Of one quantity followed in several chains: trace[chain * length + t], every chain equally long. As in
+// Vehtari et al. (2021) without rank normalisation: chains are split into halves; autocorrelations of all
+// chains are pooled and summed while their sums over pairs of lags stay positive and fall (Geyer 1992). Not a
+// number where there is nothing to say: fewer than 4 draws a chain, or a quantity that never changes.
+ORT_ED_API double EffectiveSampleSize(std::span<const double> trace, int64_t chains);
+// Infinite where every chain stays at another value.
+ORT_ED_API double SplitRHat(std::span<const double> trace, int64_t chains);
+
+struct Diagnostics {
+  int64_t chains = 0;
+  int64_t draws = 0;  // recorded of each chain
+  double acceptance_rate = 0;
+  double swap_rate = 0;      // tempering: of exchanges; else not a number
+  double jump_distance = 0;  // mean Hamming distance between the states of consecutive records
+
+  // Of the energy; and of the coordinates the worst. Sizes are those of all chains together.
+  double energy_ess = 0;
+  double energy_r_hat = 0;
+  double coordinate_ess = 0;
+  double coordinate_r_hat = 0;
+
+  double seconds = 0;
+  int64_t energy_evaluations = 0;
+  double ess_per_second = 0;  // of the energy
+  double ess_per_evaluation = 0;
+};
+
+// Follows a run: constant memory, however many draws and chains. Records some of the chains, and of a long
+// run every second, fourth, ... draw.
+class ORT_ED_API TraceRecorder {
+ public:
+  static constexpr int64_t kMaxChains = 32;
+  static constexpr int64_t kMaxDraws = 512;
+
+  // Called at equal distances, e.g. after every step.
+  void Record(const Chains& chains);
+
+  // `spent`: what the recorded steps cost.
+  Diagnostics Summarise(const StepCounters& spent, double seconds) const;
+
+ private:
+  struct Draw {
+    std::vector<double> energies;
+    std::vector<uint8_t> states;
+  };
+
+  void Halve();
+  template <typename Value>
+  void Diagnose(const Value& value, double& ess, double& r_hat) const;
+
+  int64_t all_chains_ = 0;
+  int64_t chains_ = 0;
+  int64_t dimension_ = 0;
+  int64_t calls_ = 0;
+  int64_t interval_ = 1;  // calls for one draw
+  double distance_ = 0;   // summed over calls and chains
+  std::vector<uint8_t> last_;
+  std::vector<Draw> draws_;
+};
+
+}  // namespace ort_ed

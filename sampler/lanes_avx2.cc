@@ -1,0 +1,7 @@
+#if defined(__x86_64__)
+#include "sampler/lanes_kernels.h"
+
+#pragma GCC target("avx2")
+#define LANE_KERNEL(name) name##Avx2
+#include "sampler/lanes.inc"
+#endif

@@ -1,1 +1,0 @@
-#include "ort_ed/sampler.h"  // replaced by the first sampler
