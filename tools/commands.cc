@@ -2,8 +2,12 @@
 
 namespace ort_ed {
 
+extern const Command kDataCommand;
+
 const std::vector<const Command*>& Commands() {
-  static const std::vector<const Command*> commands = {};
+  static const std::vector<const Command*> commands = {
+      &kDataCommand,
+  };
   return commands;
 }
 

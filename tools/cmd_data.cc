@@ -1,0 +1,74 @@
+#include <spdlog/spdlog.h>
+
+#include "tools/command.h"
+#include "tools/data_family.h"
+
+namespace ort_ed {
+
+extern const DataFamily kPlanarData;
+
+namespace {
+
+const std::vector<const DataFamily*>& Families() {
+  static const std::vector<const DataFamily*> families = {&kPlanarData};
+  return families;
+}
+
+const DataFamily& FindFamily(const std::string& name) {
+  std::string known;
+  for (const DataFamily* family : Families()) {
+    for (const DataFamily::Member& member : family->members()) {
+      if (name == member.name) return *family;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", member.name);
+    }
+  }
+  throw UsageError(fmt::format("unknown data set '{}'; the data sets are {}", name, known));
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  std::string names = "what to draw:";
+  for (const DataFamily* family : Families())
+    for (const DataFamily::Member& member : family->members())
+      names += fmt::format("\n  {:<14}{}", member.name, member.summary);
+  parser.add_argument("name").metavar("NAME").help(names);
+  parser.add_argument("-n", "--rows")
+      .default_value(int64_t{100000})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("rows to draw");
+  parser.add_argument("--seed")
+      .default_value(uint64_t{1})
+      .scan<'i', uint64_t>()
+      .metavar("S")
+      .help("row i of a seed is always the same, however many are drawn");
+  parser.add_argument("-o", "--output")
+      .required()
+      .metavar("FILE")
+      .help("rows of 0 and 1: .npy, .bits.npy (packed), .csv or .tsv; - is CSV on the standard output");
+  for (const DataFamily* family : Families()) family->add_arguments(parser);
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const DataRequest request{.name = arguments.get("name"),
+                            .rows = arguments.get<int64_t>("--rows"),
+                            .seed = arguments.get<uint64_t>("--seed"),
+                            .output = arguments.get("--output")};
+  if (request.rows < 1)
+    throw UsageError(fmt::format("-n {} is not a number of rows; draw 1 or more", request.rows));
+  FindFamily(request.name).write(request, arguments);
+}
+
+}  // namespace
+
+extern const Command kDataCommand = {
+    .name = "data",
+    .summary = "draw synthetic data sets",
+    .examples =
+        "  ort-ed data pinwheel -n 100000 -o pinwheel.npy\n"
+        "  ort-ed data moons -n 4000 --seed 2 --planar points.npy -o moons.bits.npy\n"
+        "  ort-ed data checkerboard -n 10 -o -",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed
