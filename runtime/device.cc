@@ -49,15 +49,7 @@ std::string ProviderNamed(std::string_view name) {
                                       std::string(name) + "'; it offers " + known);
 }
 
-Device BestDevice() {
-  Device cuda{"cuda", {{"device_id", "0"}}};
-  try {
-    ProbeProvider(cuda);
-    return cuda;
-  } catch (const Error&) {
-    return {};
-  }
-}
+Device FirstCuda() { return {"cuda", {{"device_id", "0"}}}; }
 
 }  // namespace
 
@@ -65,7 +57,8 @@ Device ParseDevice(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string_view name = std::string_view(text).substr(0, colon);
   const bool has_options = colon != std::string::npos;
-  if (SameIgnoringCase(name, "auto") && !has_options) return BestDevice();
+  if (SameIgnoringCase(name, "auto") && !has_options)
+    return ProviderProblem(FirstCuda()).empty() ? FirstCuda() : Device();
 
   Device device;
   device.provider = ProviderNamed(name);
@@ -73,7 +66,7 @@ Device ParseDevice(const std::string& text) {
   if (device.provider == "cpu" && has_options)
     throw Error(ErrorCode::kDevice, "the device 'cpu' takes no options; --threads sets its threads");
   if (device.provider == "cuda") device.options.emplace("device_id", "0");
-  if (device.provider != "cpu") ProbeProvider(device);
+  if (device.provider != "cpu") RequireProvider(device);
   return device;
 }
 
@@ -83,13 +76,8 @@ std::vector<DeviceStatus> ListDevices() {
   if (std::find(names.begin(), names.end(), "cuda") == names.end()) names.emplace_back("cuda");
   std::vector<DeviceStatus> devices;
   for (const std::string& name : names) {
-    DeviceStatus& status = devices.emplace_back(DeviceStatus{name, true, ""});
-    try {
-      ParseDevice(name);
-    } catch (const Error& error) {
-      status.usable = false;
-      status.reason = error.what();
-    }
+    const std::string problem = ProviderProblem(name == "cuda" ? FirstCuda() : Device{name, {}});
+    devices.push_back({name, problem.empty(), problem});
   }
   return devices;
 }

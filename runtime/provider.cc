@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::string_view kSuffix = "ExecutionProvider";
 constexpr char kAdvice[] =
-    "; bring an ONNX Runtime build with this provider and configure with -Donnxruntime_ROOT=/path/to/it "
-    "(README.md, \"Using a GPU\"), or use --device cpu";
+    "; configure with -Donnxruntime_ROOT=/path/to/an/onnxruntime/that/has/it (README.md, \"Using a GPU\")";
 
 // ONNX Runtime lists the providers under one spelling and accepts another.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kAcceptedSpelling = {{
@@ -82,20 +81,23 @@ void Append(Ort::SessionOptions& session, const Device& device) {
   }
 }
 
-// Why the provider's own library did not load: ONNX Runtime says only that it did not.
+// Some providers are libraries of their own. Why such a one did not load: ONNX Runtime says only that it did
+// not.
 std::string LibraryProblem(const std::string& provider) {
-  std::string file = provider;
-  std::transform(file.begin(), file.end(), file.begin(), [](unsigned char c) { return std::tolower(c); });
-  file = "libonnxruntime_providers_" + file + ".so";
+  std::string file;
+  if (provider == "cuda") file = "libonnxruntime_providers_cuda.so";
+  if (provider == "Tensorrt") file = "libonnxruntime_providers_tensorrt.so";
   Dl_info core;
-  if (dladdr(reinterpret_cast<const void*>(&OrtGetApiBase), &core) == 0) return "";
+  if (file.empty() || dladdr(reinterpret_cast<const void*>(&OrtGetApiBase), &core) == 0) return "";
   const auto path = std::filesystem::path(core.dli_fname).parent_path() / file;
-  if (!std::filesystem::exists(path)) return file + " is not next to " + core.dli_fname;
+  if (!std::filesystem::exists(path))
+    return "this build of ONNX Runtime comes without " + file + " (not next to " + core.dli_fname + ")" +
+           kAdvice;
   if (void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     dlclose(handle);
     return "";
   }
-  return dlerror();
+  return std::string("its library cannot be loaded: ") + dlerror() + "; install what is missing";
 }
 
 // y = Relu(x) on one float, as the bytes of an ONNX model: this library has no protobuf to write one.
@@ -112,7 +114,34 @@ constexpr unsigned char kProbeModel[] = {
     0x42, 0x02, 0x10, 0x0d,                                                  // opset 13
 };
 
-std::string Unusable(const Device& device) { return "the device '" + ToString(device) + "' cannot be used"; }
+// Why `device` cannot be appended; empty if it was.
+std::string AppendProblem(Ort::SessionOptions& options, const Device& device) {
+  const auto names = ProviderNames();
+  if (std::find(names.begin(), names.end(), device.provider) == names.end())
+    return "this ONNX Runtime " + OnnxRuntimeVersion() + " was built without that provider" + kAdvice;
+  try {
+    Append(options, device);
+    return "";
+  } catch (const Ort::Exception& exception) {
+    const std::string problem = LibraryProblem(device.provider);
+    return problem.empty() ? PlainMessage(exception) : problem;
+  }
+}
+
+// Runs the probe model; throws Ort::Exception.
+void RunProbe(const Ort::SessionOptions& options) {
+  Ort::Session session(Environment(), kProbeModel, sizeof(kProbeModel), options);
+  float x = 1;
+  const int64_t shape[] = {1};
+  const Ort::Value input = Ort::Value::CreateTensor<float>(HostMemory(), &x, 1, shape, 1);
+  const char* input_name = "x";
+  const char* output_name = "y";
+  session.Run(Ort::RunOptions(), &input_name, &input, 1, &output_name, 1);
+}
+
+[[noreturn]] void ThrowUnusable(const Device& device, const std::string& problem) {
+  throw Error(ErrorCode::kDevice, "the device '" + ToString(device) + "' cannot be used: " + problem);
+}
 
 }  // namespace
 
@@ -124,33 +153,24 @@ std::vector<std::string> ProviderNames() {
 
 void AppendProvider(Ort::SessionOptions& options, const Device& device) {
   if (device.provider == "cpu") return;
-  const auto names = ProviderNames();
-  if (std::find(names.begin(), names.end(), device.provider) == names.end())
-    throw Error(ErrorCode::kDevice, Unusable(device) + ": this ONNX Runtime " + OnnxRuntimeVersion() +
-                                        " was built without that provider" + kAdvice);
+  if (const std::string problem = AppendProblem(options, device); !problem.empty())
+    ThrowUnusable(device, problem);
+}
+
+std::string ProviderProblem(const Device& device) {
+  Environment();
+  Ort::SessionOptions options;
+  if (std::string problem = AppendProblem(options, device); !problem.empty()) return problem;
   try {
-    Append(options, device);
+    RunProbe(options);
+    return "";
   } catch (const Ort::Exception& exception) {
-    const std::string problem = LibraryProblem(device.provider);
-    throw Error(ErrorCode::kDevice, Unusable(device) + ": " + PlainMessage(exception) +
-                                        (problem.empty() ? "" : " (" + problem + ")") + kAdvice);
+    return PlainMessage(exception) + "; is there such a device, with its driver?";
   }
 }
 
-void ProbeProvider(const Device& device) {
-  Ort::SessionOptions options = MakeSessionOptions(device, 1);
-  try {
-    Ort::Session session(Environment(), kProbeModel, sizeof(kProbeModel), options);
-    float x = 1;
-    const int64_t shape[] = {1};
-    const Ort::Value input = Ort::Value::CreateTensor<float>(HostMemory(), &x, 1, shape, 1);
-    const char* input_name = "x";
-    const char* output_name = "y";
-    session.Run(Ort::RunOptions(), &input_name, &input, 1, &output_name, 1);
-  } catch (const Ort::Exception& exception) {
-    throw Error(ErrorCode::kDevice, Unusable(device) + ": " + PlainMessage(exception) +
-                                        "; check the driver, or use --device cpu");
-  }
+void RequireProvider(const Device& device) {
+  if (const std::string problem = ProviderProblem(device); !problem.empty()) ThrowUnusable(device, problem);
 }
 
 }  // namespace ort_ed

@@ -15,7 +15,10 @@ std::vector<std::string> ProviderNames();
 // Lets `options` run on `device`. Throws kDevice with the reason and what to do; never falls back.
 void AppendProvider(Ort::SessionOptions& options, const Device& device);
 
-// AppendProvider, and the device really runs something. Throws kDevice.
-void ProbeProvider(const Device& device);
+// Why `device` cannot be used and what to do; empty if it just ran something.
+std::string ProviderProblem(const Device& device);
+
+// Throws kDevice if there is a problem.
+void RequireProvider(const Device& device);
 
 }  // namespace ort_ed

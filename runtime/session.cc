@@ -121,13 +121,16 @@ Ort::MemoryInfo DeviceMemory(const Device& device) {
 }
 
 // "Load failed:/onnxruntime_src/x.cc:187 N::Model::Model(a, b) It has no graph.\n": the location and the
-// signature behind it tell a user nothing.
+// signature behind it tell a user nothing, nor does the condition in "ptr != nullptr was false. It has ...".
 std::string PlainMessage(const Ort::Exception& exception) {
   std::string text = exception.what();
   for (size_t file; (file = text.find("/onnxruntime_src/")) != std::string::npos;) {
     const size_t signature = std::min(text.find_first_of(" \n", file), text.size());
     const size_t message = text.find_first_not_of(' ', EndOfSignature(text, signature));
     text.erase(file, std::min(message, text.size()) - file);
+    constexpr std::string_view kCondition = " was false. ";
+    if (const size_t condition = text.find(kCondition, file); condition != std::string::npos)
+      text.erase(file, condition + kCondition.size() - file);
   }
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   return text;

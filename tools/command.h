@@ -5,6 +5,9 @@
 
 #include <argparse/argparse.hpp>
 
+#include "ort_ed/energy_model.h"
+#include "runtime/data/row_reader.h"
+
 namespace ort_ed {
 
 // A subcommand. Adding one: write cmd_<name>.cc with a `const Command k<Name>Command` and add its row in
@@ -27,7 +30,14 @@ class UsageError : public std::runtime_error {
 
 const std::vector<const Command*>& Commands();
 
-// --threads and --device, the same for every command that runs a model.
+// --threads and --device, the same for every command that runs a model. ChosenLoadOptions() reads them back;
+// for --device auto it tells on stderr what was taken.
 void AddDeviceArguments(argparse::ArgumentParser& parser);
+LoadOptions ChosenLoadOptions(const argparse::ArgumentParser& arguments);
+
+// --binarise, --threshold and --seed, the same for every command that reads rows. ChosenRowOptions() reads
+// them back; `columns` is the width the rows must have.
+void AddDataArguments(argparse::ArgumentParser& parser);
+RowOptions ChosenRowOptions(const argparse::ArgumentParser& arguments, int64_t columns);
 
 }  // namespace ort_ed

@@ -3,10 +3,14 @@
 namespace ort_ed {
 
 extern const Command kDataCommand;
+extern const Command kDevicesCommand;
+extern const Command kScoreCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
       &kDataCommand,
+      &kScoreCommand,
+      &kDevicesCommand,
   };
   return commands;
 }

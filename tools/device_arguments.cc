@@ -1,3 +1,5 @@
+#include <spdlog/spdlog.h>
+
 #include "tools/command.h"
 
 namespace ort_ed {
@@ -12,6 +14,15 @@ void AddDeviceArguments(argparse::ArgumentParser& parser) {
       .scan<'i', int>()
       .metavar("N")
       .help("threads; 0: all cores");
+}
+
+LoadOptions ChosenLoadOptions(const argparse::ArgumentParser& arguments) {
+  const auto device = arguments.get<std::string>("--device");
+  LoadOptions options;
+  options.device = ParseDevice(device);
+  options.threads = arguments.get<int>("--threads");
+  if (device == "auto") spdlog::info("--device auto: running on {}", ToString(options.device));
+  return options;
 }
 
 }  // namespace ort_ed

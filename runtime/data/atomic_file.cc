@@ -39,9 +39,12 @@ void SyncFolder(const std::string& folder) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp-XXXXXX") {
-  if (std::filesystem::is_directory(path_)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");
-  }
+  // Renaming over a device such as /dev/null would replace it for the whole system.
+  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
   descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) ThrowIo("write", path_);
   const mode_t mask = umask(0);

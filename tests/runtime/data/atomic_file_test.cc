@@ -50,5 +50,15 @@ TEST(AtomicFile, MissingFolderIsAnErrorThatNamesThePath) {
   }
 }
 
+TEST(AtomicFile, ADeviceIsNotReplacedByAFile) {
+  try {
+    AtomicFile file("/dev/null");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+  }
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 }  // namespace
 }  // namespace ort_ed
