@@ -1,0 +1,79 @@
+#include "ort_ed/mmd.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ort_ed/error.h"
+#include "ort_ed/random.h"
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+std::vector<uint8_t> Rows(int64_t count, int64_t dimension, float p, uint64_t seed) {
+  std::vector<uint8_t> rows(count * dimension);
+  RandomStream random(seed, 1, 0, 0);
+  for (uint8_t& bit : rows) bit = random.Bernoulli(p);
+  return rows;
+}
+
+double Naive(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b, int64_t d, bool linear) {
+  const auto kernel = [&](const uint8_t* x, const uint8_t* y) {
+    int distance = 0, product = 0;
+    for (int64_t i = 0; i < d; ++i) {
+      distance += x[i] != y[i];
+      product += x[i] * y[i];
+    }
+    return linear ? product : std::exp(-0.1 * distance);
+  };
+  const auto mean = [&](const std::vector<uint8_t>& x, const std::vector<uint8_t>& y, bool same) {
+    double sum = 0;
+    int64_t pairs = 0;
+    for (size_t i = 0; i < x.size(); i += d)
+      for (size_t j = 0; j < y.size(); j += d) {
+        if (same && i == j) continue;
+        sum += kernel(&x[i], &y[j]);
+        ++pairs;
+      }
+    return sum / static_cast<double>(pairs);
+  };
+  return mean(a, a, true) + mean(b, b, true) - 2 * mean(a, b, false);
+}
+
+TEST(SquaredMmd, MatchesTheDefinition) {
+  for (int64_t d : {1, 32, 63, 64, 65, 130}) {
+    const auto a = Rows(20, d, 0.3f, 1);
+    const auto b = Rows(31, d, 0.5f, 2);
+    EXPECT_NEAR(SquaredMmd(a, b, d), Naive(a, b, d, false), 1e-12) << d;
+    EXPECT_NEAR(SquaredMmd(a, b, d, MmdKernel::kLinear), Naive(a, b, d, true), 1e-9) << d;
+  }
+}
+
+TEST(SquaredMmd, IsZeroInExpectationForOneDistribution) {
+  double sum = 0, squares = 0;
+  constexpr int kRepeats = 100;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    const double value = SquaredMmd(Rows(50, 16, 0.4f, 2 * repeat), Rows(50, 16, 0.4f, 2 * repeat + 1), 16);
+    sum += value / kRepeats;
+    squares += value * value / kRepeats;
+  }
+  EXPECT_NEAR(sum, 0, 4 * std::sqrt(squares / kRepeats));
+}
+
+TEST(SquaredMmd, DoesNotDependOnThreads) {
+  const auto a = Rows(300, 40, 0.3f, 1);
+  const auto b = Rows(300, 40, 0.5f, 2);
+  EXPECT_EQ(SquaredMmd(a, b, 40, MmdKernel::kHamming, 0.1, 1),
+            SquaredMmd(a, b, 40, MmdKernel::kHamming, 0.1, 4));
+}
+
+TEST(SquaredMmd, NeedsTwoRows) {
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { SquaredMmd(Rows(1, 4, 0.5f, 1), Rows(5, 4, 0.5f, 1), 4); },
+      "two rows");
+}
+
+}  // namespace
+}  // namespace ort_ed
