@@ -11,7 +11,8 @@ class ModelProto;
 namespace ort_ed {
 
 // Puts an energy model on top of a product of Bernoullis: U(x) becomes U(x) - log p0(x) with
-// p0(x_i = 1) = mean[i], as constants of the graph (not trained), and the mean into the metadata. Works on
+// p0(x_i = 1) = mean[i], as constants of the graph (not trained), and the mean into the metadata; a log Z and
+// a gradient that the metadata held are dropped. Works on
 // any model that keeps the energy model contract, also a user's own. Throws kInvalidArgument for a mean of
 // another width, a mean outside (0, 1) (smooth it first), or a model that already has a base distribution;
 // kBadModel where the contract is broken.

@@ -14,12 +14,12 @@ namespace ort_ed {
 
 // One of the built-in energy models, as `ort-ed new` and a training configuration name it.
 struct EnergySpec {
-  std::string architecture;                    // a name of the registry (models/registry.h)
-  std::map<std::string, std::string> options;  // of that architecture; what is left out takes its default
-  int64_t dimension = 0;                       // D; 0: the product of image_shape
-  std::vector<int64_t> image_shape;  // {height, width} where the variables form an image, else empty
-  std::vector<float> base_mean;      // P(x_i = 1) of the Bernoulli base distribution; empty: none
-  uint64_t seed = 0;                 // of the initial parameters
+  std::string architecture;                         // a name of the registry (models/registry.h)
+  std::map<std::string, std::string> options = {};  // of that architecture; what is left out has a default
+  int64_t dimension = 0;                            // D; 0: the product of image_shape
+  std::vector<int64_t> image_shape = {};            // {height, width} where the variables form an image
+  std::vector<float> base_mean = {};  // P(x_i = 1) of the Bernoulli base distribution; empty: none
+  uint64_t seed = 0;                  // of the initial parameters
 };
 
 // The energy model contract as an ONNX model with initial parameters and metadata: input `x` float32

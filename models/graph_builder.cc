@@ -1,14 +1,9 @@
 #include "models/graph_builder.h"
 
+#include "ort_ed/error.h"
+
 namespace ort_ed {
 namespace {
-
-int64_t DefaultOpset(const onnx::ModelProto& model) {
-  for (const auto& import : model.opset_import()) {
-    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
-  }
-  return 0;
-}
 
 onnx::TensorProto FloatTensor(std::span<const int64_t> shape, std::span<const float> values) {
   onnx::TensorProto tensor;
@@ -66,6 +61,35 @@ void Describe(onnx::ValueInfoProto& info, const std::string& name, std::span<con
   }
 }
 
+bool RenameOutput(onnx::GraphProto& graph, const std::string& from, const std::string& to) {
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& output : *node.mutable_output()) {
+      if (output != from) continue;
+      output = to;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Subgraphs see the tensors around them, so a use may hide in any of them.
+void RenameUses(onnx::GraphProto& graph, const std::string& from, const std::string& to) {
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& input : *node.mutable_input()) {
+      if (input == from) input = to;
+    }
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) RenameUses(*attribute.mutable_g(), from, to);
+      for (auto& subgraph : *attribute.mutable_graphs()) RenameUses(subgraph, from, to);
+    }
+  }
+  for (auto* values : {graph.mutable_output(), graph.mutable_value_info()}) {
+    for (auto& value : *values) {
+      if (value.name() == from) value.set_name(to);
+    }
+  }
+}
+
 // The opset from which a reduction takes its axes as an input instead of an attribute.
 int64_t AxesInputSince(const std::string& op) { return op == "ReduceSum" ? 13 : 18; }
 
@@ -79,24 +103,41 @@ Value WithAxes(const std::string& op, const Value& a, std::span<const int64_t> a
 
 }  // namespace
 
+int64_t StandardOpset(const onnx::ModelProto& model) {
+  for (const auto& import : model.opset_import()) {
+    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
+  }
+  return 0;
+}
+
 GraphBuilder::GraphBuilder(onnx::ModelProto& model, std::string prefix)
     : model_(model), prefix_(std::move(prefix)) {
   if (!model_.has_ir_version()) model_.set_ir_version(kIrVersion);
-  opset_ = DefaultOpset(model_);
+  opset_ = StandardOpset(model_);
   if (opset_ == 0) {
     model_.add_opset_import()->set_version(kOpset);
     opset_ = kOpset;
   }
-  CollectNames();
+  CollectNames(graph());
 }
 
-void GraphBuilder::CollectNames() {
-  for (const auto& input : graph().input()) names_.insert(input.name());
-  for (const auto& initializer : graph().initializer()) names_.insert(initializer.name());
-  for (const auto& node : graph().node()) {
+void GraphBuilder::CollectNames(const onnx::GraphProto& graph) {
+  for (const auto& input : graph.input()) names_.insert(input.name());
+  for (const auto& initializer : graph.initializer()) names_.insert(initializer.name());
+  for (const auto& initializer : graph.sparse_initializer()) names_.insert(initializer.values().name());
+  for (const auto& node : graph.node()) {
     names_.insert(node.name());
     for (const auto& output : node.output()) names_.insert(output);
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) CollectNames(attribute.g());
+      for (const auto& subgraph : attribute.graphs()) CollectNames(subgraph);
+    }
   }
+}
+
+void GraphBuilder::TakeName(const std::string& name) {
+  if (names_.insert(name).second) return;
+  throw Error(ErrorCode::kInvalidArgument, "the graph already has something named '" + name + "'");
 }
 
 std::string GraphBuilder::FreshName(const std::string& hint) {
@@ -107,7 +148,7 @@ std::string GraphBuilder::FreshName(const std::string& hint) {
 }
 
 Value GraphBuilder::Input(const std::string& name, std::span<const int64_t> shape, int32_t type) {
-  names_.insert(name);
+  TakeName(name);
   Describe(*graph().add_input(), name, shape, type);
   return {this, name};
 }
@@ -117,12 +158,24 @@ void GraphBuilder::Output(const Value& value, std::span<const int64_t> shape, in
 }
 
 Value GraphBuilder::Named(const Value& value, const std::string& name) {
-  names_.insert(name);
+  TakeName(name);
   onnx::NodeProto& node = *graph().add_node();
   node.set_op_type("Identity");
   node.set_name(FreshName("Identity"));
   node.add_input(value.name);
   node.add_output(name);
+  return {this, name};
+}
+
+Value GraphBuilder::Renamed(const Value& value, const std::string& name) {
+  if (value.name == name) return value;
+  if (!RenameOutput(graph(), value.name, name)) {
+    throw Error(ErrorCode::kInvalidArgument, "no node of the graph computes '" + value.name + "'");
+  }
+  names_.insert(name);
+  RenameUses(graph(), value.name, name);
+  std::erase_if(constants_, [&](const auto& constant) { return constant.second == value.name; });
+  std::erase_if(converted_, [&](const auto& cast) { return cast.second.name == value.name; });
   return {this, name};
 }
 

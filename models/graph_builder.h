@@ -35,7 +35,7 @@ class GraphBuilder {
   static constexpr int64_t kIrVersion = 8;
 
   // Continues `model`, which must outlive the builder; a model without opset gets kOpset. New names start
-  // with `prefix`.
+  // with `prefix` and differ from all of the model's, those of its subgraphs too.
   explicit GraphBuilder(onnx::ModelProto& model, std::string prefix = "");
 
   onnx::ModelProto& model() { return model_; }
@@ -46,10 +46,13 @@ class GraphBuilder {
   Value Input(const std::string& name, std::span<const int64_t> shape,
               int32_t type = onnx::TensorProto::FLOAT);
   void Output(const Value& value, std::span<const int64_t> shape, int32_t type = onnx::TensorProto::FLOAT);
-  // The same tensor under a fixed name (an Identity node).
+  // The same tensor under a fixed name (an Identity node). Throws kInvalidArgument if the name is taken.
   Value Named(const Value& value, const std::string& name);
+  // Gives a node's output an unused name, wherever it is used; other copies of `value` are stale afterwards.
+  Value Renamed(const Value& value, const std::string& name);
   Value Existing(const std::string& name) { return {this, name}; }
 
+  // `values` has the elements of `shape`, row-major.
   Value Parameter(const std::string& name, std::span<const int64_t> shape, std::span<const float> values);
 
   // Element type of the constants that Scalar() and Constant() make: FLOAT unless set.
@@ -72,7 +75,8 @@ class GraphBuilder {
  private:
   Value AppendConstant(const onnx::TensorProto& tensor);
   Value InFloatType(const Value& value);
-  void CollectNames();
+  void CollectNames(const onnx::GraphProto& graph);
+  void TakeName(const std::string& name);
 
   onnx::ModelProto& model_;
   std::string prefix_;
@@ -83,6 +87,9 @@ class GraphBuilder {
   std::map<std::string, std::string> constants_;                // serialised tensor -> name
   std::map<std::pair<std::string, int32_t>, Value> converted_;  // (constant, element type) -> its Cast
 };
+
+// Version of the standard operator set that the model imports; 0 if none.
+int64_t StandardOpset(const onnx::ModelProto& model);
 
 // An optional input that is left out.
 Value NoValue(const Value& like);

@@ -28,10 +28,4 @@ std::string SerializeModel(const onnx::ModelProto& model);
 // Opsets newer than the linked onnx library are beyond its knowledge and pass.
 void CheckOnnx(const onnx::ModelProto& model, const std::string& name);
 
-// Version of the standard operator set the model imports; 0 if none.
-int64_t StandardOpset(const onnx::ModelProto& model);
-
-// The newest that the linked onnx library knows.
-int64_t NewestKnownOpset();
-
 }  // namespace ort_ed

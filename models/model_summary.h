@@ -15,13 +15,14 @@ namespace ort_ed {
 // How a model keeps the energy model contract.
 struct EnergyContract {
   std::string input;   // float32 [batch, dimension]
-  std::string output;  // float32 [batch], or [batch, 1] if energy_is_column
+  std::string output;  // float32 [batch] or [batch, 1]
   int64_t dimension = 0;
-  bool energy_is_column = false;
+  int output_rank = 0;  // 1 or 2; 0 where the file does not say
 };
 
-// Throws kBadModel with one message that starts with `name` and says what to change: no input or several,
-// wrong name, type or rank, a dynamic dimension where D is needed, a fixed batch, no energy output.
+// The same rules as the shipped runtime's: one input of any name, one output of any name or, among several,
+// one named `energy`. Throws kBadModel with one message that names `name` and says what to change: no input
+// or several, wrong type or rank, a dynamic dimension where D is needed, a fixed batch, no energy output.
 EnergyContract CheckContract(const onnx::ModelProto& model, const std::string& name);
 
 struct TensorSummary {
@@ -50,11 +51,8 @@ struct ModelSummary {
   std::optional<int64_t> FlopsPerRow() const;  // unknown if any operator's is
 };
 
-// Extents of every tensor of the main graph at batch 1; a tensor or an extent that is not known is left out.
+// Extents of the tensors of the main graph at batch 1; a tensor with an unknown extent is left out.
 using TensorShapes = std::map<std::string, std::vector<int64_t>>;
-
-// By the onnx library. Empty for opsets newer than it.
-TensorShapes InferShapesAtBatchOne(const onnx::ModelProto& model);
 
 // A floating-point operation is one multiplication, addition, comparison or elementary function. Nodes that
 // do not depend on the input (J from G, say) are computed once, not per row: they count 0.

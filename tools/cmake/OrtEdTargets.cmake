@@ -3,6 +3,9 @@
 add_library(ort_ed_flags INTERFACE)
 target_include_directories(ort_ed_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(ort_ed_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${ORT_ED_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(ort_ed_flags INTERFACE -Wno-restrict) # false alarms on "literal" + std::string (GCC PR105651)
+endif()
 if(ORT_ED_SANITIZE)
   target_compile_options(ort_ed_flags INTERFACE -fsanitize=${ORT_ED_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
