@@ -38,8 +38,8 @@ class PoolPerturbation : public Perturbation {
     const uint32_t count = rare ? ones : size - ones;
     for (uint32_t cell : block) x[cell] = rare ^ 1;
     for (uint32_t last = size - count; last < size; ++last) {
-      uint8_t& place = x[block[random.Below(last + 1)]];
-      (place == rare ? x[block[last]] : place) = rare;
+      const uint32_t place = block[random.Below(last + 1)];
+      x[x[place] == rare ? block[last] : place] = rare;
     }
   }
 
