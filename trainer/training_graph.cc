@@ -140,7 +140,8 @@ class GraphAssembly {
   }
 
   void FloatOutput(const Value& value, const std::string& name, int64_t size) {
-    builder_.Output(builder_.Named(value, name), std::vector<int64_t>{size});
+    Rename(value.name, name);
+    builder_.Output(builder_.Existing(name), std::vector<int64_t>{size});
   }
 
   TrainingGraph Finish() { return {std::move(model_), std::move(slots_), contract_.dimension}; }
@@ -178,6 +179,14 @@ class GraphAssembly {
 
   void NameLastOutput(const std::string& name) {
     builder_.graph().mutable_node()->rbegin()->set_output(0, name);
+  }
+
+  // An Identity under the output's name would be a copy where the tensor has other uses.
+  void Rename(const std::string& from, const std::string& to) {
+    for (auto& node : *builder_.graph().mutable_node()) {
+      std::replace(node.mutable_input()->begin(), node.mutable_input()->end(), from, to);
+      std::replace(node.mutable_output()->begin(), node.mutable_output()->end(), from, to);
+    }
   }
 
   const std::vector<Value>& Control() {
