@@ -8,8 +8,11 @@ namespace {
 
 Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threads) {
   const std::string bytes = model.SerializeAsString();
-  return OpenSession(std::as_bytes(std::span(bytes)), MakeSessionOptions(device, threads),
-                     "graph '" + model.graph().name() + "'");
+  Ort::SessionOptions options = MakeSessionOptions(device, threads);
+  // The pattern of the first run becomes one block for all later ones, while the first run's blocks stay in
+  // the arena: activations would take their memory twice. Without it they take it once, and no longer.
+  options.DisableMemPattern();
+  return OpenSession(std::as_bytes(std::span(bytes)), options, "graph '" + model.graph().name() + "'");
 }
 
 onnx::ModelProto CopyGraph() {
