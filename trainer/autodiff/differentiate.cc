@@ -11,9 +11,10 @@ namespace {
 
 using NameSet = std::unordered_set<std::string>;
 
-GradState MakeState(GraphBuilder& builder) {
+GradState MakeState(GraphBuilder& builder, const DifferentiateRequest& request) {
   GradState state{.builder = builder,
                   .infos = InferShapes(builder.model()),
+                  .wanted = {request.with_respect_to.begin(), request.with_respect_to.end()},
                   .active = {},
                   .contributions = {},
                   .producers = {},
@@ -30,8 +31,8 @@ bool IsLeaf(const onnx::NodeProto& node, int64_t opset) {
 }
 
 // The floating-point tensors that depend on the wanted ones in a differentiable way.
-NameSet Dependents(const GradState& state, const std::vector<std::string>& wanted, int64_t opset) {
-  NameSet dependents(wanted.begin(), wanted.end());
+NameSet Dependents(const GradState& state, int64_t opset) {
+  NameSet dependents = state.wanted;
   for (const auto& node : state.builder.graph().node()) {
     const bool reached = std::any_of(node.input().begin(), node.input().end(),
                                      [&](const std::string& input) { return dependents.count(input) > 0; });
@@ -47,10 +48,9 @@ NameSet Dependents(const GradState& state, const std::vector<std::string>& wante
 // The nodes on a path from the wanted tensors to the output, last first; fills in state.active.
 std::vector<const onnx::NodeProto*> Path(GradState& state, const DifferentiateRequest& request,
                                          int64_t opset) {
-  const NameSet dependents = Dependents(state, request.with_respect_to, opset);
+  const NameSet dependents = Dependents(state, opset);
   if (dependents.count(request.output) == 0) return {};
   state.active.insert(request.output);
-  const NameSet wanted(request.with_respect_to.begin(), request.with_respect_to.end());
   std::vector<const onnx::NodeProto*> path;
   const auto& nodes = state.builder.graph().node();
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -124,7 +124,7 @@ std::string TotalGradient(GradState& state, const std::string& tensor) {
 }  // namespace
 
 std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request) {
-  GradState state = MakeState(builder);
+  GradState state = MakeState(builder, request);
   CheckRequest(state, request);
   const auto path = Path(state, request, builder.opset());
   const int32_t float_type = builder.float_type();

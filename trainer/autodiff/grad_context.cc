@@ -30,6 +30,28 @@ std::optional<std::vector<int64_t>> ConstantNodeInts(const onnx::NodeProto& node
   return std::nullopt;
 }
 
+std::optional<double> SingleNumber(const onnx::TensorProto& tensor) {
+  const auto single = [](const auto& values) -> std::optional<double> {
+    if (values.size() != 1) return std::nullopt;
+    return static_cast<double>(values[0]);
+  };
+  switch (tensor.data_type()) {
+    case onnx::TensorProto::FLOAT:
+      return single(onnx::ParseData<float>(&tensor));
+    case onnx::TensorProto::DOUBLE:
+      return single(onnx::ParseData<double>(&tensor));
+    case onnx::TensorProto::INT32:
+    case onnx::TensorProto::INT64:
+      return single(IntegerData(tensor));
+    case onnx::TensorProto::BOOL:
+      return single(tensor.has_raw_data()
+                        ? std::vector<int>(tensor.raw_data().begin(), tensor.raw_data().end())
+                        : std::vector<int>(tensor.int32_data().begin(), tensor.int32_data().end()));
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::string Describe(const onnx::NodeProto& node) {
@@ -87,6 +109,10 @@ void GradContext::Contribute(int i, Contribution contribution) {
 
 void GradContext::SetGradient(int i, const Value& gradient) { Contribute(i, {gradient, false}); }
 void GradContext::SetCompactGradient(int i, const Value& gradient) { Contribute(i, {gradient, true}); }
+void GradContext::SetGradientOf(const std::string& tensor, const Value& gradient, int i) {
+  handled_.insert(i);
+  if (IsActive(tensor)) state_.contributions[tensor].push_back({gradient, false});
+}
 void GradContext::SetBroadcastGradient(int i, const Value& gradient) {
   if (Needs(i)) SetGradient(i, Unbroadcast(gradient, OutputInfo(), Input(i)));
 }
@@ -104,6 +130,11 @@ const TensorInfo& GradContext::Info(const std::string& tensor) const {
   const auto known = state_.infos.find(tensor);
   if (known == state_.infos.end()) Fail("the type of '" + tensor + "' is not known");
   return known->second;
+}
+
+const onnx::NodeProto* GradContext::Producer(const std::string& tensor) const {
+  const auto producer = state_.producers.find(tensor);
+  return producer == state_.producers.end() ? nullptr : producer->second;
 }
 
 int64_t GradContext::Rank(int i) const {
@@ -154,10 +185,22 @@ std::optional<std::vector<int64_t>> GradContext::ConstantInts(int i) const {
   if (const auto initializer = state_.initializers.find(name); initializer != state_.initializers.end()) {
     if (IsInteger(*initializer->second)) return IntegerData(*initializer->second);
   }
-  if (const auto producer = state_.producers.find(name); producer != state_.producers.end()) {
-    if (producer->second->op_type() == "Constant") return ConstantNodeInts(*producer->second);
-  }
+  const onnx::NodeProto* producer = Producer(name);
+  if (producer && producer->op_type() == "Constant") return ConstantNodeInts(*producer);
   return std::nullopt;
+}
+
+std::optional<double> GradContext::ConstantNumber(int i) const {
+  const onnx::TensorProto* tensor = nullptr;
+  if (const onnx::NodeProto* producer = Producer(node_.input(i)); producer) {
+    if (producer->op_type() != "Constant") return std::nullopt;
+    for (const auto& attribute : producer->attribute()) {
+      if (attribute.name() == "value_float") return attribute.f();
+      if (attribute.name() == "value_int") return static_cast<double>(attribute.i());
+      if (attribute.name() == "value") tensor = &attribute.t();
+    }
+  }
+  return tensor ? SingleNumber(*tensor) : std::nullopt;
 }
 
 std::vector<int64_t> GradContext::ListArgument(const std::string& attribute, int i) const {
@@ -172,6 +215,12 @@ std::vector<int64_t> GradContext::PositiveAxes(std::vector<int64_t> axes, int64_
   std::sort(axes.begin(), axes.end());
   return axes;
 }
+
+Value GradContext::Mask(const Value& condition) const {
+  return Op("Cast", {condition}, {{"to", int64_t{state_.builder.float_type()}}});
+}
+
+Value GradContext::Zeros(const Value& shape) const { return Op("Expand", {state_.builder.Scalar(0), shape}); }
 
 Value GradContext::ReshapeToInput(const Value& value, int i) {
   if (const auto extents = StaticExtents(InputInfo(i), 1)) return Reshape(value, *extents);

@@ -25,7 +25,8 @@ struct Contribution {
 struct GradState {
   GraphBuilder& builder;
   TensorInfos infos;
-  std::unordered_set<std::string> active;  // tensors whose gradient somebody needs
+  std::unordered_set<std::string> wanted;  // tensors whose gradient was asked for
+  std::unordered_set<std::string> active;  // tensors whose gradient is needed on the way to those
   std::unordered_map<std::string, std::vector<Contribution>> contributions;
   std::unordered_map<std::string, const onnx::NodeProto*> producers;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers;
@@ -59,6 +60,12 @@ class GradContext {
   void SetCompactGradient(int i, const Value& gradient);
   // `gradient` has the shape of output 0, to which input i was broadcast: sums over the broadcast axes.
   void SetBroadcastGradient(int i, const Value& gradient);
+  // For rules that see through a pattern: adds to the gradient of a tensor before this node's inputs, and
+  // counts input i as done.
+  void SetGradientOf(const std::string& tensor, const Value& gradient, int i);
+  void SetDone(int i) { handled_.insert(i); }
+  bool IsActive(const std::string& tensor) const { return state_.active.count(tensor) > 0; }
+  bool IsWanted(const std::string& tensor) const { return state_.wanted.count(tensor) > 0; }
   // Fails naming the input if the rule left out one that Needs() a gradient.
   void CheckComplete() const;
 
@@ -75,12 +82,18 @@ class GradContext {
   std::vector<int64_t> Ints(const std::string& name) const;  // empty if absent
   // The value of an input that is an initialiser or a constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
+  // The value of a float input that is a constant of one number.
+  std::optional<double> ConstantNumber(int i) const;
   // A list such as `axes` that is an attribute in older opsets and input i in newer ones; empty if absent.
   // Fails if it is computed at run time.
   std::vector<int64_t> ListArgument(const std::string& attribute, int i) const;
-  // Negative axes count from the end.
+  // Negative axes count from the end. Sorted.
   std::vector<int64_t> PositiveAxes(std::vector<int64_t> axes, int64_t rank) const;
+  int64_t PositiveAxis(int64_t axis, int64_t rank) const { return axis < 0 ? axis + rank : axis; }
 
+  // 1 where `condition` (a bool tensor) holds and 0 elsewhere, in the node's floating-point type.
+  Value Mask(const Value& condition) const;
+  Value Zeros(const Value& shape) const;  // of a 1-D int64 shape
   // `value` with the shape of input i (the element counts agree).
   Value ReshapeToInput(const Value& value, int i);
   // `value`, which broadcasts to the shape of input i, written out.
@@ -91,6 +104,8 @@ class GradContext {
   Value Unbroadcast(const Value& value, const TensorInfo& from, const TensorInfo& to, const Value& like);
 
   const TensorInfo& Info(const std::string& tensor) const;
+  // The node of the forward graph that makes a tensor; null for inputs and initialisers.
+  const onnx::NodeProto* Producer(const std::string& tensor) const;
   [[noreturn]] void Fail(const std::string& why) const;
 
  private:

@@ -29,8 +29,9 @@ bool IsStandard(const std::string& domain) { return domain.empty() || domain == 
 
 std::vector<GradientRule> AllGradientRules() {
   std::vector<GradientRule> all;
-  for (const auto family : {ElementwiseRules(), ActivationRules(), MatmulRules(), ReductionRules(),
-                            ShapeRules(), ConvolutionRules(), PoolingRules()}) {
+  for (const auto family :
+       {ElementwiseRules(), ActivationRules(), MatmulRules(), EinsumRules(), ReductionRules(), SoftmaxRules(),
+        NormalizationRules(), ConvolutionRules(), PoolingRules(), ShapeRules(), IndexingRules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

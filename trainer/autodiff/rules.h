@@ -24,10 +24,14 @@ struct GradientRule {
 std::span<const GradientRule> ElementwiseRules();
 std::span<const GradientRule> ActivationRules();
 std::span<const GradientRule> MatmulRules();
+std::span<const GradientRule> EinsumRules();
 std::span<const GradientRule> ReductionRules();
-std::span<const GradientRule> ShapeRules();
+std::span<const GradientRule> SoftmaxRules();
+std::span<const GradientRule> NormalizationRules();
 std::span<const GradientRule> ConvolutionRules();
 std::span<const GradientRule> PoolingRules();
+std::span<const GradientRule> ShapeRules();
+std::span<const GradientRule> IndexingRules();
 
 std::vector<GradientRule> AllGradientRules();
 

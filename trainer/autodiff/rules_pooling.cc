@@ -61,9 +61,9 @@ void MaxPool(GradContext& node) {
   attributes["ceil_mode"] = node.Int("ceil_mode", 0);
   const auto pooled = node.graph().NodeWithOutputs("MaxPool", std::vector{node.Input(0)}, 2, attributes);
   const Value size = Unsqueeze(Op("Size", {node.Input(0)}), {0});
-  const Value zeros = Op("Expand", {node.graph().Scalar(0), size});
   const Value scattered =
-      Op("ScatterElements", {zeros, Reshape(pooled[1], {{-1}}), Reshape(node.OutputGradient(), {{-1}})},
+      Op("ScatterElements",
+         {node.Zeros(size), Reshape(pooled[1], {{-1}}), Reshape(node.OutputGradient(), {{-1}})},
          {{"axis", int64_t{0}}, {"reduction", std::string("add")}});
   node.SetGradient(0, node.ReshapeToInput(scattered, 0));
 }
@@ -86,8 +86,7 @@ void GlobalAveragePool(GradContext& node) {
 
 // Equal maxima share the gradient.
 void GlobalMaxPool(GradContext& node) {
-  const Value is_maximum =
-      Op("Cast", {Op("Equal", {node.Input(0), node.Output()})}, {{"to", int64_t{node.OutputInfo().type}}});
+  const Value is_maximum = node.Mask(Op("Equal", {node.Input(0), node.Output()}));
   const Value shared =
       node.OutputGradient() / Reduce("ReduceSum", is_maximum, AllSpatialAxes(node), /*keep_dimensions=*/true);
   node.SetGradient(0, shared * is_maximum);

@@ -47,6 +47,7 @@ struct GradientCase {
   int64_t batch = 3;          // value of every symbolic extent
   const char* constant = "";  // an input that is not differentiated
   const char* zero = "";      // an input that is expected to have no gradient
+  bool in_float = false;      // the operator computes in float whatever its type
   // Applied to the model before it is differentiated; must not change what it computes.
   void (*rewrite)(onnx::ModelProto& model) = nullptr;
 };

@@ -1,0 +1,125 @@
+// Normalisations. Those over axes of the sample share one formula; batch normalisation is the affine map of
+// its inference form.
+#include <array>
+#include <numeric>
+
+#include "trainer/autodiff/rules.h"
+
+namespace ort_ed {
+namespace {
+
+// x normalised over some axes: centred and divided by the standard deviation.
+struct Normalized {
+  Value value;
+  Value inverse_deviation;  // the axes kept as extents of 1
+  std::vector<int64_t> axes;
+};
+
+Normalized Normalize(const Value& x, const std::vector<int64_t>& axes, float epsilon) {
+  const Value centred = x - Reduce("ReduceMean", x, axes, true);
+  const Value variance = Reduce("ReduceMean", centred * centred, axes, true);
+  const Value inverse = Op("Reciprocal", {Sqrt(variance + epsilon)});
+  return {centred * inverse, inverse, axes};
+}
+
+// The gradient of x, given that of the normalised value.
+Value ThroughNormalization(const Value& g, const Normalized& x) {
+  const Value mean = Reduce("ReduceMean", g, x.axes, true);
+  const Value correlation = Reduce("ReduceMean", g * x.value, x.axes, true);
+  return x.inverse_deviation * (g - mean - x.value * correlation);
+}
+
+std::vector<int64_t> AxesFrom(int64_t first, int64_t rank) {
+  std::vector<int64_t> axes(rank - first);
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+// [channels] as it broadcasts to [batch, channels, spatial].
+Value PerChannel(const GradContext& node, const Value& value) {
+  if (node.Rank(0) == 2) return value;
+  return Unsqueeze(value, AxesFrom(1, node.Rank(0) - 1));
+}
+
+Value SumPerChannel(const GradContext& node, const Value& value) {
+  std::vector<int64_t> axes = AxesFrom(1, node.Rank(0));
+  axes[0] = 0;
+  return Reduce("ReduceSum", value, axes);
+}
+
+void LayerNormalization(GradContext& node) {
+  if (node.HasOutputGradient(1) || node.HasOutputGradient(2)) {
+    node.Fail("the gradient of its mean and deviation outputs is not implemented");
+  }
+  const int64_t rank = node.Rank(0);
+  const auto axes = AxesFrom(node.PositiveAxis(node.Int("axis", -1), rank), rank);
+  const Value g = node.OutputGradient();
+  const Normalized x = Normalize(node.Input(0), axes, node.Float("epsilon", 1e-5f));
+  if (node.Needs(0)) node.SetGradient(0, ThroughNormalization(g * node.Input(1), x));
+  if (node.Needs(1)) node.SetBroadcastGradient(1, g * x.value);
+  node.SetBroadcastGradient(2, g);
+}
+
+void InstanceNormalization(GradContext& node) {
+  const Value g = node.OutputGradient();
+  const Normalized x = Normalize(node.Input(0), AxesFrom(2, node.Rank(0)), node.Float("epsilon", 1e-5f));
+  if (node.Needs(0)) node.SetGradient(0, ThroughNormalization(g * PerChannel(node, node.Input(1)), x));
+  if (node.Needs(1)) node.SetGradient(1, SumPerChannel(node, g * x.value));
+  if (node.Needs(2)) node.SetGradient(2, SumPerChannel(node, g));
+}
+
+// Scale and bias are per group before opset 21 and per channel since.
+void GroupNormalization(GradContext& node) {
+  const int64_t groups = node.Int("num_groups", 1);
+  const bool per_group = node.opset() < 21;
+  const std::vector<int64_t> grouped = {0, groups, -1};
+  const Value g = node.OutputGradient();
+  const Normalized x = Normalize(Reshape(node.Input(0), grouped), {2}, node.Float("epsilon", 1e-5f));
+  const Value g_grouped = Reshape(g, grouped);
+  if (node.Needs(0)) {
+    const Value scaled = per_group ? g_grouped * Unsqueeze(node.Input(1), {1})
+                                   : Reshape(g * PerChannel(node, node.Input(1)), grouped);
+    node.SetGradient(0, node.ReshapeToInput(ThroughNormalization(scaled, x), 0));
+  }
+  if (node.Needs(1)) {
+    node.SetGradient(1, per_group ? Reduce("ReduceSum", g_grouped * x.value, {{0, 2}})
+                                  : SumPerChannel(node, g * node.ReshapeToInput(x.value, 0)));
+  }
+  if (node.Needs(2)) {
+    node.SetGradient(2, per_group ? Reduce("ReduceSum", g_grouped, {{0, 2}}) : SumPerChannel(node, g));
+  }
+}
+
+// y = scale * (x - mean) / sqrt(variance + epsilon) + bias with all four given.
+void BatchNormalization(GradContext& node) {
+  if (node.Int("training_mode", 0) != 0) {
+    node.Fail("it is in training mode; export the model in its inference form");
+  }
+  const Value g = node.OutputGradient();
+  const Value scale = node.Input(1);
+  const Value inverse = Op("Reciprocal", {Sqrt(node.Input(4) + node.Float("epsilon", 1e-5f))});
+  const Value slope = scale * inverse;
+  if (node.Needs(0)) node.SetGradient(0, g * PerChannel(node, slope));
+  if (!node.Needs(1) && !node.Needs(2) && !node.Needs(3) && !node.Needs(4)) return;
+  const Value sum = SumPerChannel(node, g);
+  node.SetGradient(2, sum);
+  if (node.Needs(3)) node.SetGradient(3, -(sum * slope));
+  if (!node.Needs(1) && !node.Needs(4)) return;
+  const Value centred = node.Input(0) - PerChannel(node, node.Input(3));
+  const Value moment = SumPerChannel(node, g * centred) * inverse;
+  node.SetGradient(1, moment);
+  if (node.Needs(4)) node.SetGradient(4, -0.5f * moment * slope * inverse);
+}
+
+constexpr std::array kRules = {
+    GradientRule{"LayerNormalization", 17, LayerNormalization},
+    GradientRule{"InstanceNormalization", 6, InstanceNormalization},
+    GradientRule{"GroupNormalization", 18, GroupNormalization},
+    GradientRule{"BatchNormalization", 7, BatchNormalization},
+};
+
+}  // namespace
+
+std::span<const GradientRule> NormalizationRules() { return kRules; }
+
+}  // namespace ort_ed
