@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ort_ed/error.h"
@@ -9,7 +10,8 @@
 namespace ort_ed {
 namespace {
 
-constexpr uint32_t kReversePurpose = 0x52564953;  // "RVIS"
+constexpr uint32_t kReversePurpose = 0x52564953;   // "RVIS"
+constexpr uint32_t kResamplePurpose = 0x52534D50;  // "RSMP"
 
 enum class Direction { kForward, kReverse };
 
@@ -68,6 +70,7 @@ struct Annealing::Impl {
 
   void FinishBatch() {
     state.log_weights.insert(state.log_weights.end(), state.partial.begin(), state.partial.end());
+    state.ends.insert(state.ends.end(), state.chains.states.begin(), state.chains.states.end());
     state.counters += state.chains.counters;
     state.chains = {};
     state.partial.clear();
@@ -159,6 +162,30 @@ std::span<const double> Annealing::log_weights() const { return impl_->state.log
 StepCounters Annealing::counters() const {
   StepCounters counters = impl_->state.counters;
   return counters += impl_->state.chains.counters;
+}
+
+std::vector<float> Annealing::Samples(int64_t count) const {
+  const std::vector<double>& log_weights = impl_->state.log_weights;
+  if (log_weights.empty())
+    throw Error(ErrorCode::kInvalidArgument, "no chain has finished; there are no samples");
+  const double largest = *std::max_element(log_weights.begin(), log_weights.end());
+  double total = 0;
+  for (double log_weight : log_weights) total += std::exp(log_weight - largest);
+  const int64_t dimension = impl_->target.dimension();
+  std::vector<float> rows;
+  rows.reserve(count * dimension);
+  // Systematic resampling: equidistant points with one random offset.
+  double point = RandomStream(impl_->options.seed, kResamplePurpose, 0, 0).UniformDouble();
+  double sum = 0;
+  for (size_t chain = 0; chain < log_weights.size(); ++chain) {
+    sum += std::exp(log_weights[chain] - largest) / total * static_cast<double>(count);
+    const bool last = chain + 1 == log_weights.size();
+    for (; std::ssize(rows) < count * dimension && (last || point < sum); ++point) {
+      const auto end = impl_->state.ends.begin() + static_cast<int64_t>(chain) * dimension;
+      rows.insert(rows.end(), end, end + dimension);
+    }
+  }
+  return rows;
 }
 
 LogZEstimate Annealing::Estimate() const {

@@ -265,6 +265,19 @@ TEST(Annealing, ResumesWhereItStood) {
   }());
 }
 
+TEST(Annealing, WeightedEndsAreSamplesOfTheModel) {
+  const Target target(FrustratedTriangle());
+  Annealing annealing = Annealing::Forward(target, Options(50, 20000));
+  annealing.Run();
+  const std::vector<float> samples = annealing.Samples(10000);
+  ASSERT_EQ(samples.size(), 30000u);
+  Law counts(8);
+  for (size_t row = 0; row < samples.size(); row += 3)
+    counts[StateNumber(std::span(samples).subspan(row, 3))] += 1e-4;
+  const Law law = ExactLaw(target);
+  for (int s = 0; s < 8; ++s) EXPECT_NEAR(counts[s], law[s], 5 * std::sqrt(law[s] / 10000)) << s;
+}
+
 TEST(Annealing, ForeignStateIsRefused) {
   const Target target(RbmEnergy(8, 5, 2));
   Annealing first = Annealing::Forward(target, Options(20, 50));

@@ -69,6 +69,7 @@ ORT_ED_API std::vector<double> AnnealingTemperatures(const Target& target, const
 struct AnnealingState {
   std::vector<double> temperatures;
   std::vector<double> log_weights;  // of the chains that are finished
+  std::vector<uint8_t> ends;        // the states they finished in
   int64_t moves = 0;                // of the chains under way
   Chains chains;                    // under way; count 0 before the first and after the last
   std::vector<double> partial;      // their log weights so far
@@ -113,6 +114,10 @@ class ORT_ED_API Annealing {
   // log w of each finished chain: sum over the path of (b_k - b_{k-1}) (U0 - U).
   std::span<const double> log_weights() const;
   StepCounters counters() const;
+
+  // `count` of the states in which forward chains finished, drawn by weight: approximate samples of the
+  // model.
+  std::vector<float> Samples(int64_t count) const;
 
   // From the finished chains. A reverse run estimates log Z under the assumption that it started from the
   // model's samples.
