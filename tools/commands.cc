@@ -4,13 +4,13 @@ namespace ort_ed {
 
 extern const Command kDataCommand;
 extern const Command kDevicesCommand;
+extern const Command kEvalCommand;
+extern const Command kLogZCommand;
 extern const Command kScoreCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kDataCommand,
-      &kScoreCommand,
-      &kDevicesCommand,
+      &kDataCommand, &kScoreCommand, &kLogZCommand, &kEvalCommand, &kDevicesCommand,
   };
   return commands;
 }

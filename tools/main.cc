@@ -59,14 +59,30 @@ std::string ExplainParseError(const std::string& message, const argparse::Argume
   return message + options;
 }
 
+bool AsksForHelp(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const auto& word) { return word == "--help" || word == "-h"; });
+}
+
+// Without argparse's notes on the number of values and on defaults that are empty.
+std::string Help(const argparse::ArgumentParser& parser) {
+  static const std::regex noise(R"( \[nargs[^\]]*\]| \[default: ""\])");
+  return std::regex_replace(parser.help().str(), noise, "");
+}
+
 void RunCommand(const std::vector<std::string>& words) {
   const Command& command = FindCommand(words.front());
   argparse::ArgumentParser parser(fmt::format("ort-ed {}", command.name), "",
-                                  argparse::default_arguments::help);
+                                  argparse::default_arguments::none);
+  parser.add_argument("-h", "--help").flag().help("show this help");
   parser.set_usage_max_line_width(100);
   parser.add_description(command.summary);
   parser.add_epilog(fmt::format("Examples:\n{}", command.examples));
   command.add_arguments(parser);
+  if (AsksForHelp(words)) {
+    std::cout << Help(parser);
+    return;
+  }
   try {
     parser.parse_args(words);
   } catch (const std::exception& error) {

@@ -1,0 +1,170 @@
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <onnx/onnx_pb.h>
+
+#include "models/energy_spec.h"
+#include "models/model_file.h"
+#include "runtime/data/atomic_file.h"
+#include "tests/cli/run_command.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string WriteModel(const TempDir& folder, const std::string& architecture, int64_t dimension,
+                       std::map<std::string, std::string> options = {}) {
+  EnergySpec spec;
+  spec.architecture = architecture;
+  spec.dimension = dimension;
+  spec.options = std::move(options);
+  spec.seed = 5;
+  const std::string path = folder.File(architecture + ".onnx");
+  WriteFileAtomically(path, SerializeModel(BuildModel(spec)));
+  return path;
+}
+
+std::string WriteRows(const TempDir& folder, int64_t dimension, int rows = 20) {
+  std::string text;
+  for (int row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < dimension; ++i) {
+      text += (row * 7 + i * 3) % 5 < 2 ? "1" : "0";
+      text += i + 1 == dimension ? "\n" : ",";
+    }
+  const std::string path = folder.File("rows.csv");
+  WriteFileAtomically(path, text);
+  return path;
+}
+
+json RunJson(std::vector<std::string> arguments) {
+  arguments.emplace_back("--json");
+  const CommandResult result = RunOrtEd(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return json::parse(result.out);
+}
+
+TEST(LogZCommand, EveryMethodAgreesWithTheExactValue) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const double exact = RunJson({"logz", model, "--method", "exact"})["log_z"];
+  for (const std::string method : {"ais", "raise", "is"}) {
+    const json estimate =
+        RunJson({"logz", model, "--method", method, "--temperatures", "50", "--proposals", "20000"});
+    EXPECT_NEAR(estimate["log_z"], exact, 5 * estimate["standard_error"].get<double>() + 1e-3) << method;
+    EXPECT_GT(estimate["effective_samples"], 20) << method;
+  }
+}
+
+TEST(LogZCommand, WriteMakesScoreReportLogLikelihoods) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "mlp", 8, {{"hidden", "16"}});
+  const double log_z = RunJson({"logz", model, "--method", "exact", "--write"})["log_z"];
+  const json score = RunJson({"score", model, WriteRows(folder, 8)});
+  EXPECT_NEAR(score["log_z"]["value"], log_z, 1e-9);
+  EXPECT_EQ(score["log_z"]["method"], "exact");
+  EXPECT_NEAR(score["log_likelihood"]["mean"].get<double>(), -score["energy"]["mean"].get<double>() - log_z,
+              1e-5);
+}
+
+TEST(LogZCommand, UnknownNamesListTheCandidates) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 4);
+  const CommandResult method = RunOrtEd({"logz", model, "--method", "guess"});
+  EXPECT_EQ(method.exit_code, 2);
+  EXPECT_THAT(method.err, HasSubstr("ais, raise, exact, is"));
+  const CommandResult sampler = RunOrtEd({"logz", model, "--sampler", "guess"});
+  EXPECT_NE(sampler.exit_code, 0);
+  EXPECT_THAT(sampler.err, HasSubstr("block-gibbs"));
+}
+
+TEST(LogZCommand, ExactEnumerationEndsAtDimension26) {
+  const TempDir folder;
+  const CommandResult result = RunOrtEd({"logz", WriteModel(folder, "rbm", 27), "--method", "exact"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("D = 27"));
+}
+
+TEST(LogZCommand, InterruptedRunContinuesToTheSameResult) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}});
+  const std::vector<std::string> arguments = {"logz",     model, "--temperatures", "2000",
+                                              "--chains", "20",  "--json"};
+  std::vector<std::string> resumable = arguments;
+  resumable.insert(resumable.end(), {"--state", folder.File("state")});
+  {
+    CommandProcess process(resumable);
+    usleep(300000);
+    process.Signal(SIGINT);
+    const CommandResult stopped = process.Wait();
+    if (stopped.exit_code == 0) GTEST_SKIP() << "finished before the signal came";
+    EXPECT_EQ(stopped.exit_code, 1);
+    EXPECT_EQ(stopped.out, "");
+  }
+  const CommandResult whole = RunOrtEd(arguments);
+  const CommandResult resumed = RunOrtEd(resumable);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, whole.out);
+  EXPECT_FALSE(std::filesystem::exists(folder.File("state")));
+}
+
+TEST(LogZCommand, DamagedAndForeignStatesAreRefused) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 6);
+  WriteFileAtomically(folder.File("state"), "not a state");
+  const CommandResult result = RunOrtEd({"logz", model, "--state", folder.File("state")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("remove it to start anew"));
+  EXPECT_TRUE(std::filesystem::exists(folder.File("state")));
+}
+
+TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const json result =
+      RunJson({"eval", model, "--data", WriteRows(folder, 10), "--samples", "100", "--steps", "20"});
+  const double nll = result["nll"];
+  EXPECT_NEAR(nll, result["energy"]["mean"].get<double>() + result["log_z"]["log_z"].get<double>(), 1e-9);
+  EXPECT_EQ(result["log_z"]["method"], "exact");
+  EXPECT_NEAR(result["bits_per_dimension"], nll / (10 * std::log(2)), 1e-9);
+  EXPECT_TRUE(result["mmd"].contains("hamming"));
+}
+
+TEST(EvalCommand, AnnealingBracketsTheExactLikelihood) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const std::string data = WriteRows(folder, 10);
+  const double exact = RunJson({"eval", model, "--data", data, "--samples", "0"})["nll"];
+  const json result =
+      RunJson({"eval", model, "--data", data, "--samples", "0", "--log-z", "ais", "--temperatures", "50"});
+  EXPECT_NEAR(result["nll"], exact, 5 * result["log_z"]["standard_error"].get<double>() + 1e-3);
+  EXPECT_NEAR(result["nll_reverse"], exact,
+              5 * result["log_z_reverse"]["standard_error"].get<double>() + 0.02);
+  EXPECT_NEAR(result["nll_raise"]["value"], exact, 0.1);
+}
+
+TEST(EvalCommand, WantsDataOfTheModelsWidth) {
+  const TempDir folder;
+  const CommandResult result =
+      RunOrtEd({"eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 8)});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("10"));
+}
+
+TEST(EvalCommand, MetadataWithoutLogZSaysWhatToDo) {
+  const TempDir folder;
+  const CommandResult result = RunOrtEd(
+      {"eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 10), "--log-z", "metadata"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("ort-ed logz"));
+}
+
+}  // namespace
+}  // namespace ort_ed

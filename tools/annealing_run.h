@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <argparse/argparse.hpp>
+#include <nlohmann/json.hpp>
+
+#include "ort_ed/log_z.h"
+
+namespace ort_ed {
+
+// --temperatures, --spacing, --chains, --base and --state, the same for every command that anneals; with the
+// sampler's own arguments. `default_temperatures` suits the command's patience.
+void AddAnnealingArguments(argparse::ArgumentParser& parser, int64_t default_temperatures);
+AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments);
+// The path from the model's base distribution (--base model) or the uniform one to the model.
+Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& model);
+
+// Runs an annealing to its end with progress on stderr. With a state file (may be empty: none) it continues
+// where the file says, stores its state once a minute and when interrupted, and removes the file at the end.
+// `fingerprint` names everything the result depends on: a file of another run is refused.
+void RunAnnealing(Annealing& annealing, const std::string& what, const std::string& state_file,
+                  const std::string& fingerprint);
+
+// For --json and for people.
+nlohmann::ordered_json ToJson(const LogZEstimate& estimate);
+std::string ToText(const LogZEstimate& estimate);
+
+// A WorkCallback that shows progress and throws kInterrupted when the user asked to stop.
+WorkCallback ShowWork(const std::string& what, const std::string& unit);
+
+}  // namespace ort_ed

@@ -1,0 +1,281 @@
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include <spdlog/spdlog.h>
+
+#include "ort_ed/error.h"
+#include "ort_ed/mmd.h"
+#include "runtime/data/planar.h"
+#include "runtime/data/row_reader.h"
+#include "tools/annealing_run.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+#include "tools/sampler_arguments.h"
+#include "tools/sampling_model.h"
+
+namespace ort_ed {
+namespace {
+
+// Up to this dimension log Z is simply computed.
+constexpr int64_t kEnumerateUpTo = 20;
+
+struct Mean {
+  double value = 0;
+  double standard_error = 0;
+};
+
+template <typename Values>
+Mean MeanOf(const Values& values) {
+  const auto n = static_cast<double>(values.size());
+  double sum = 0;
+  double squares = 0;
+  for (double value : values) sum += value;
+  for (double value : values) squares += (value - sum / n) * (value - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : NAN};
+}
+
+struct Evaluation {
+  int64_t rows = 0;
+  int64_t dimension = 0;
+  Mean energy;
+  LogZEstimate log_z;                   // the value the likelihood is computed with
+  std::optional<LogZEstimate> reverse;  // the other side of the bracket
+  std::optional<Mean> raise_nll;        // conservative: RAISE from rows of the data
+  std::optional<double> entropy;        // of the true density
+  std::optional<double> mmd_hamming;
+  std::optional<double> mmd_linear;
+  int64_t samples = 0;
+
+  double Nll() const { return energy.value + log_z.log_z; }
+  double NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
+  double BitsPerDimension() const { return Nll() / (static_cast<double>(dimension) * std::log(2.0)); }
+};
+
+std::vector<float> Energies(const EnergyModel& model, const RowTable& data) {
+  std::vector<float> energies(data.rows);
+  model.Energy(data.values, energies);
+  return energies;
+}
+
+// RAISE: the mean over rows of the log of the mean over chains of exp(-U(x)) / w.
+Mean RaiseNll(std::span<const float> energies, std::span<const double> log_weights) {
+  const size_t rows = energies.size();
+  const size_t repeats = log_weights.size() / rows;
+  std::vector<double> nll(rows);
+  std::vector<double> of_row(repeats);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t repeat = 0; repeat < repeats; ++repeat) of_row[repeat] = -log_weights[repeat * rows + row];
+    nll[row] = energies[row] - SummariseLogWeights(of_row).log_mean;
+  }
+  return MeanOf(nll);
+}
+
+void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
+                 std::span<const float> energies, Evaluation& evaluation) {
+  const AnnealingOptions options = ReadAnnealingOptions(arguments);
+  Annealing forward = Annealing::Forward(target, options);
+  RunAnnealing(forward, "ais", "", "");
+  evaluation.log_z = forward.Estimate();
+
+  Annealing reverse = Annealing::Reverse(target, options, forward.Samples(options.chains));
+  RunAnnealing(reverse, "reverse ais", "", "");
+  evaluation.reverse = reverse.Estimate();
+
+  const int64_t rows = std::min(arguments.get<int64_t>("--raise-rows"), data.rows);
+  if (rows < 1) return;
+  const std::span first = std::span(data.values).first(rows * data.columns);
+  std::vector<float> starts;
+  for (int64_t repeat = 0; repeat < arguments.get<int64_t>("--raise-chains"); ++repeat)
+    starts.insert(starts.end(), first.begin(), first.end());
+  Annealing raise = Annealing::Reverse(target, options, std::move(starts));
+  RunAnnealing(raise, "raise", "", "");
+  evaluation.raise_nll = RaiseNll(energies.first(rows), raise.log_weights());
+}
+
+void EstimateLogZ(const argparse::ArgumentParser& arguments, const EnergyModel& model, const Target& target,
+                  const RowTable& data, std::span<const float> energies, Evaluation& evaluation) {
+  std::string method = arguments.get("--log-z");
+  if (method == "auto") method = model.dimension() <= kEnumerateUpTo ? "exact" : "ais";
+  if (method == "exact") {
+    evaluation.log_z = ExactLogZ(*target.energy, ShowWork("enumerating", "states"));
+  } else if (method == "is") {
+    evaluation.log_z = ImportanceLogZ(target, arguments.get<int64_t>("--proposals"),
+                                      arguments.get<uint64_t>("--seed"), ShowWork("proposing", "rows"));
+  } else if (method == "ais") {
+    BracketLogZ(arguments, target, data, energies, evaluation);
+  } else if (method == "metadata") {
+    if (!model.HasLogZ())
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' carries no log Z; `ort-ed logz ... --write` puts it there",
+                              arguments.get("model")));
+    const LogZ& log_z = *model.metadata().log_z;
+    evaluation.log_z.method = log_z.method;
+    evaluation.log_z.log_z = log_z.value;
+    evaluation.log_z.standard_error = log_z.standard_error;
+  } else {
+    throw UsageError(
+        fmt::format("unknown --log-z '{}'; the choices are auto, exact, ais, is and metadata", method));
+  }
+  if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
+}
+
+// Independent chains from the base distribution, `steps` steps each.
+std::vector<uint8_t> DrawSamples(const argparse::ArgumentParser& arguments, const Target& target,
+                                 int64_t count) {
+  const ChosenSampler chosen = ReadSamplerArguments(arguments);
+  const auto steps = arguments.get<int64_t>("--steps");
+  const auto sampler = MakeSampler(chosen.name, target, chosen.options);
+  Chains chains = StartChains(target, count, arguments.get<uint64_t>("--seed"));
+  Progress progress("sampling", "steps", steps);
+  for (int64_t step = 0; step < steps; ++step) {
+    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
+    sampler->Step(chains, 1);
+    progress.Update(step + 1);
+  }
+  return {chains.states.begin(), chains.states.end()};
+}
+
+void CompareSamples(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
+                    Evaluation& evaluation) {
+  const auto count = arguments.get<int64_t>("--samples");
+  if (count == 0) return;
+  const std::vector<uint8_t> samples = DrawSamples(arguments, target, count);
+  evaluation.samples = count;
+  const int threads = arguments.get<int>("--threads");
+  const auto mmd = [&](MmdKernel kernel) {
+    return SquaredMmd(samples, data.values, data.columns, kernel, kMmdBandwidth, threads);
+  };
+  evaluation.mmd_hamming = mmd(MmdKernel::kHamming);
+  evaluation.mmd_linear = mmd(MmdKernel::kLinear);
+}
+
+nlohmann::ordered_json ToJson(const Evaluation& e) {
+  nlohmann::ordered_json json = {
+      {"rows", e.rows},
+      {"dimension", e.dimension},
+      {"energy", {{"mean", e.energy.value}, {"standard_error", e.energy.standard_error}}},
+      {"log_z", ToJson(e.log_z)},
+      {"nll", e.Nll()},
+      {"nll_error",
+       {{"total", e.NllError()}, {"test_set", e.energy.standard_error}, {"log_z", e.log_z.standard_error}}},
+      {"bits_per_dimension", e.BitsPerDimension()}};
+  if (e.reverse) {
+    json["log_z_reverse"] = ToJson(*e.reverse);
+    json["nll_reverse"] = e.energy.value + e.reverse->log_z;
+  }
+  if (e.raise_nll)
+    json["nll_raise"] = {{"value", e.raise_nll->value}, {"standard_error", e.raise_nll->standard_error}};
+  if (e.entropy) {
+    json["entropy"] = *e.entropy;
+    json["nll_above_entropy"] = e.Nll() - *e.entropy;
+  }
+  if (e.mmd_hamming)
+    json["mmd"] = {{"samples", e.samples}, {"hamming", *e.mmd_hamming}, {"linear", *e.mmd_linear}};
+  return json;
+}
+
+void Print(const Evaluation& e) {
+  const auto line = [](const std::string& name, const std::string& value) {
+    std::cout << fmt::format("{:<26}{}\n", name, value);
+  };
+  line("test rows", fmt::format("{} of dimension {}", e.rows, e.dimension));
+  line("energy", fmt::format("{:.4f} +- {:.4f}", e.energy.value, e.energy.standard_error));
+  line("log Z", ToText(e.log_z));
+  if (e.reverse) line("log Z, from above", ToText(*e.reverse));
+  line("negative log-likelihood",
+       fmt::format("{:.4f} +- {:.4f} nats (test set {:.4f}, log Z {:.4f})", e.Nll(), e.NllError(),
+                   e.energy.standard_error, e.log_z.standard_error));
+  if (e.reverse) line("  by log Z from above", fmt::format("{:.4f}", e.energy.value + e.reverse->log_z));
+  if (e.raise_nll)
+    line("  by RAISE, conservative",
+         fmt::format("{:.4f} +- {:.4f}", e.raise_nll->value, e.raise_nll->standard_error));
+  if (e.entropy)
+    line("  above the true entropy",
+         fmt::format("{:.4f} (entropy {:.4f})", e.Nll() - *e.entropy, *e.entropy));
+  line("bits per dimension", fmt::format("{:.4f}", e.BitsPerDimension()));
+  if (e.mmd_hamming) {
+    line("squared MMD, hamming", fmt::format("{:.3e} ({} samples)", *e.mmd_hamming, e.samples));
+    line("squared MMD, linear", fmt::format("{:.3e}", *e.mmd_linear));
+  }
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("model").help("an energy model, .onnx");
+  parser.add_argument("--data").required().metavar("FILE").help("test rows, in any format of `score`");
+  parser.add_argument("--log-z")
+      .default_value(std::string("auto"))
+      .metavar("HOW")
+      .help("exact, ais (both sides), is, or metadata; auto: exact up to D = 20, else ais");
+  parser.add_argument("--proposals")
+      .default_value(int64_t{1000000})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("is: proposals");
+  parser.add_argument("--raise-rows")
+      .default_value(int64_t{100})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("ais: test rows from which RAISE starts; 0: none");
+  parser.add_argument("--raise-chains")
+      .default_value(int64_t{5})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("ais: chains of RAISE for each of its rows");
+  parser.add_argument("--samples")
+      .default_value(int64_t{1000})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("samples of the model for the MMD; 0: none");
+  parser.add_argument("--steps")
+      .default_value(int64_t{200})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("sampler steps of each sample");
+  parser.add_argument("--density")
+      .default_value(std::string())
+      .metavar("NAME")
+      .help("the planar density the data comes from: also reports how far above its entropy the model is");
+  parser.add_argument("--json").flag().help("print everything as JSON");
+  AddAnnealingArguments(parser, 1000);
+  AddDataArguments(parser);
+  AddDeviceArguments(parser);
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const std::string density = arguments.get("--density");
+  const EnergyModel model =
+      LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
+  const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
+  const Target target = ReadTarget(arguments, model);
+
+  Evaluation evaluation;
+  evaluation.rows = data.rows;
+  evaluation.dimension = data.columns;
+  if (!density.empty()) evaluation.entropy = FindPlanarDensity(density).entropy;
+  const std::vector<float> energies = Energies(model, data);
+  evaluation.energy = MeanOf(energies);
+  EstimateLogZ(arguments, model, target, data, energies, evaluation);
+  CompareSamples(arguments, target, data, evaluation);
+  if (arguments.get<bool>("--json")) {
+    std::cout << ToJson(evaluation).dump(2) << "\n";
+  } else {
+    Print(evaluation);
+  }
+}
+
+}  // namespace
+
+extern const Command kEvalCommand = {
+    .name = "eval",
+    .summary = "likelihood of test data from both sides, and how model samples compare with it",
+    .examples =
+        "  ort-ed eval model.onnx --data test.npy\n"
+        "  ort-ed eval model.onnx --data test.npy --temperatures 10000 --chains 200 --samples 0 --json\n"
+        "  ort-ed eval pinwheel.onnx --data test.npy --density pinwheel --log-z is",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed

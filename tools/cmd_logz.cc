@@ -1,0 +1,154 @@
+#include <iostream>
+
+#include <spdlog/spdlog.h>
+
+#include "models/graph_builder.h"
+#include "models/model_file.h"
+#include "ort_ed/error.h"
+#include "runtime/data/atomic_file.h"
+#include "runtime/data/row_reader.h"
+#include "tools/annealing_run.h"
+#include "tools/command.h"
+#include "tools/sampling_model.h"
+
+namespace ort_ed {
+namespace {
+
+struct Request {
+  const argparse::ArgumentParser& arguments;
+  const EnergyModel& model;
+  Target target;
+  AnnealingOptions options;
+};
+
+// Where a reverse annealing starts: rows of a file, or samples of the model that a forward annealing found.
+std::vector<float> Starts(const Request& request) {
+  const auto path = request.arguments.get("--data");
+  if (!path.empty()) {
+    const RowTable table = ReadRows(path, ChosenRowOptions(request.arguments, request.model.dimension()),
+                                    request.options.chains);
+    return {table.values.begin(), table.values.end()};
+  }
+  Annealing forward = Annealing::Forward(request.target, request.options);
+  RunAnnealing(forward, "drawing samples", "", "");
+  return forward.Samples(request.options.chains);
+}
+
+std::string Fingerprint(const Request& request, const std::string& direction) {
+  const argparse::ArgumentParser& a = request.arguments;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", direction, a.get("model"), a.get("--data"),
+                     a.get("--base"), request.options.sampler, request.options.temperatures,
+                     request.options.chains, request.options.seed, a.get("--spacing"),
+                     a.get<int64_t>("--updates"), a.get("--scan"));
+}
+
+LogZEstimate Ais(const Request& request) {
+  Annealing annealing = Annealing::Forward(request.target, request.options);
+  RunAnnealing(annealing, "ais", request.arguments.get("--state"), Fingerprint(request, "ais"));
+  return annealing.Estimate();
+}
+
+LogZEstimate Raise(const Request& request) {
+  Annealing annealing = Annealing::Reverse(request.target, request.options, Starts(request));
+  RunAnnealing(annealing, "raise", request.arguments.get("--state"), Fingerprint(request, "raise"));
+  return annealing.Estimate();
+}
+
+LogZEstimate Exact(const Request& request) {
+  return ExactLogZ(*request.target.energy, ShowWork("enumerating", "states"));
+}
+
+LogZEstimate Importance(const Request& request) {
+  return ImportanceLogZ(request.target, request.arguments.get<int64_t>("--proposals"), request.options.seed,
+                        ShowWork("proposing", "rows"));
+}
+
+struct Method {
+  const char* name;
+  const char* summary;
+  LogZEstimate (*estimate)(const Request& request);
+};
+
+constexpr Method kMethods[] = {
+    {"ais", "annealed importance sampling; on average a little below log Z", Ais},
+    {"raise", "the same in reverse, from samples of the model or from --data; on average a little above",
+     Raise},
+    {"exact", "all 2^D states, D up to 26", Exact},
+    {"is", "importance sampling with independent proposals of the base", Importance},
+};
+
+const Method& FindMethod(const std::string& name) {
+  std::string known;
+  for (const Method& method : kMethods) {
+    if (name == method.name) return method;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
+  }
+  throw UsageError(fmt::format("unknown method '{}'; the methods are {}", name, known));
+}
+
+void WriteToModel(const std::string& path, const LogZEstimate& estimate) {
+  onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
+  GraphBuilder builder(model);
+  builder.SetMetadata(metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
+  builder.SetMetadata(metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
+  builder.SetMetadata(metadata_key::kLogZMethod, estimate.method);
+  WriteFileAtomically(path, SerializeModel(model));
+  spdlog::info("wrote log Z into the metadata of '{}'", path);
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("model").help("an energy model, .onnx");
+  std::string methods = "how log Z is estimated:";
+  for (const Method& method : kMethods) methods += fmt::format("\n  {:<7}{}", method.name, method.summary);
+  parser.add_argument("--method").default_value(std::string("ais")).metavar("NAME").help(methods);
+  parser.add_argument("--write").flag().help(
+      "write log Z, its error and method into the model's metadata, for `score`");
+  parser.add_argument("--data")
+      .default_value(std::string())
+      .metavar("FILE")
+      .help("raise: rows to start from");
+  parser.add_argument("--proposals")
+      .default_value(int64_t{1000000})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("is: proposals");
+  parser.add_argument("--json").flag().help("print the estimate as JSON");
+  AddAnnealingArguments(parser, 1000);
+  AddDataArguments(parser);
+  AddDeviceArguments(parser);
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const Method& method = FindMethod(arguments.get("--method"));
+  const AnnealingOptions options = ReadAnnealingOptions(arguments);
+  const EnergyModel model =
+      LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), options.sampler);
+  const LogZEstimate estimate = method.estimate({arguments, model, ReadTarget(arguments, model), options});
+  if (!estimate.warning.empty()) spdlog::warn("{}", estimate.warning);
+  if (arguments.get<bool>("--write")) WriteToModel(arguments.get("model"), estimate);
+  if (arguments.get<bool>("--json")) {
+    std::cout << ToJson(estimate).dump(2) << "\n";
+  } else {
+    std::cout << fmt::format("log Z  {}\n", ToText(estimate));
+  }
+}
+
+}  // namespace
+
+extern const Command kLogZCommand = {
+    .name = "logz",
+    .summary = "estimate log Z, the normaliser of a model",
+    .examples =
+        "  ort-ed logz model.onnx --method exact --write\n"
+        "  ort-ed logz model.onnx --temperatures 10000 --chains 100 --write     annealed importance "
+        "sampling\n"
+        "  ort-ed logz model.onnx --method raise --temperatures 10000 --json    the other side of the "
+        "bracket\n"
+        "  ort-ed logz model.onnx --temperatures 300000 --chains 500 --state ais.state\n"
+        "                                                       a long run that can be interrupted and "
+        "continued",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,68 @@
+#include "tools/sampler_arguments.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "tools/command.h"
+
+namespace ort_ed {
+namespace {
+
+Scan ParseScan(const std::string& name) {
+  if (name == "systematic") return Scan::kSystematic;
+  if (name == "random") return Scan::kRandom;
+  throw UsageError(fmt::format("unknown scan '{}'; there are systematic and random", name));
+}
+
+}  // namespace
+
+void AddSamplerArguments(argparse::ArgumentParser& parser) {
+  const SamplerOptions defaults;
+  std::string names = "how chains move:";
+  for (const SamplerEntry* entry : Samplers())
+    names += fmt::format("\n  {:<13}{}", entry->name, entry->summary);
+  parser.add_argument("--sampler").default_value(std::string("gibbs")).metavar("NAME").help(names);
+  parser.add_argument("--scan")
+      .default_value(std::string("systematic"))
+      .metavar("ORDER")
+      .help("gibbs, block-gibbs: systematic or random");
+  parser.add_argument("--updates")
+      .default_value(defaults.updates_per_step)
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("gibbs, block-gibbs: coordinates or blocks updated in one step; 0: all of them once");
+  parser.add_argument("--block")
+      .default_value(defaults.block)
+      .scan<'i', int>()
+      .metavar("K")
+      .help("block-gibbs: coordinates updated together");
+  parser.add_argument("--flips")
+      .default_value(defaults.flips)
+      .scan<'i', int>()
+      .metavar("K")
+      .help("gwg: coordinates proposed at once");
+  parser.add_argument("--step-size")
+      .default_value(defaults.step_size)
+      .scan<'g', double>()
+      .metavar("A")
+      .help("dula, dmala: alpha");
+  parser.add_argument("--path-length")
+      .default_value(defaults.path_length)
+      .scan<'i', int>()
+      .metavar("K")
+      .help("pas: mean number of flips of a proposal");
+}
+
+ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
+  ChosenSampler chosen;
+  chosen.name = FindSampler(arguments.get("--sampler")).name;
+  chosen.options.scan = ParseScan(arguments.get("--scan"));
+  chosen.options.updates_per_step = arguments.get<int64_t>("--updates");
+  chosen.options.block = arguments.get<int>("--block");
+  chosen.options.flips = arguments.get<int>("--flips");
+  chosen.options.step_size = arguments.get<double>("--step-size");
+  chosen.options.path_length = arguments.get<int>("--path-length");
+  chosen.options.threads = arguments.get<int>("--threads");
+  return chosen;
+}
+
+}  // namespace ort_ed
