@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "trainer/kernels/conv2d_grid.h"
+#include "trainer/kernels/winograd.h"
 
 namespace ort_ed {
 namespace {
@@ -117,6 +118,7 @@ class PixelSums {
 
 void Conv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
             const float* bias, float* y) {
+  if (WinogradPays(shape)) return WinogradConv2d(context, shape, x, w, bias, y);
   const size_t taps = shape.kernel_height * shape.kernel_width;
   PixelSums sums(context, InputOf(shape), OutputOf(shape));
   sums.AddGrid(ForwardGrid(shape), [&](size_t tap, size_t in, size_t out) {
@@ -127,6 +129,7 @@ void Conv2d(const KernelContext& context, const Conv2dShape& shape, const float*
 
 void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy, const float* w,
                      float* dx) {
+  if (WinogradPays(shape)) return WinogradConv2dInputGrad(context, shape, dy, w, dx);
   const size_t taps = shape.kernel_height * shape.kernel_width;
   PixelSums sums(context, OutputOf(shape), InputOf(shape));
   for (Grid& grid : InputGradGrids(shape)) {

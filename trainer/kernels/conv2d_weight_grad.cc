@@ -4,6 +4,7 @@
 #include "trainer/kernels/conv2d.h"
 #include "trainer/kernels/conv2d_grid.h"
 #include "trainer/kernels/outer_product_sum.h"
+#include "trainer/kernels/winograd.h"
 
 namespace ort_ed {
 namespace {
@@ -110,15 +111,13 @@ class WeightGrad {
   }
 
   void AddToBias(size_t part, size_t positions, const float* left) {
-    float* sums = &bias_sums_[part * output_.channels];
-    for (size_t p = 0; p < positions; ++p) {
-      for (size_t c = 0; c < output_.channels; ++c) sums[c] += left[p * output_.channels + c];
-    }
+    context_.simd.add_rows(positions, output_.channels, left, output_.channels,
+                           &bias_sums_[part * output_.channels]);
   }
 
   void AddBiasParts(float* dbias) const {
     std::fill_n(dbias, output_.channels, 0.0f);
-    for (size_t i = 0; i < bias_sums_.size(); ++i) dbias[i % output_.channels] += bias_sums_[i];
+    context_.simd.add_rows(parts_, output_.channels, bias_sums_.data(), output_.channels, dbias);
   }
 
   const KernelContext& context_;
@@ -135,6 +134,7 @@ class WeightGrad {
 
 void Conv2dWeightGrad(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* dy,
                       float* dw, float* dbias) {
+  if (WinogradPays(shape)) return WinogradConv2dWeightGrad(context, shape, x, dy, dw, dbias);
   WeightGrad(context, shape).Run(x, dy, dw, dbias);
 }
 

@@ -1,6 +1,6 @@
 #include "trainer/kernels/cpu_ops.h"
 
-#include <array>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +14,47 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 using SymbolicShape = Ort::ShapeInferContext::Shape;
+
+// Shape inference of one node.
+class ShapeInference : public Ort::ShapeInferContext {
+ public:
+  explicit ShapeInference(OrtShapeInferContext* context)
+      : Ort::ShapeInferContext(&Ort::GetApi(), context), context_(context) {}
+
+  // In place of the headers' SetOutputShape(), which writes -2 for a symbol where newer libraries want -1.
+  void Set(size_t output, const SymbolicShape& shape) {
+    Dims extents;
+    std::vector<std::string> symbols;
+    for (const auto& extent : shape) {
+      extents.push_back(extent.IsInt() ? extent.AsInt() : -1);
+      symbols.push_back(!extent.IsInt() ? extent.AsSym() : extent.AsInt() < 0 ? FreshSymbol() : "");
+    }
+    std::vector<const char*> symbol_pointers;
+    for (const std::string& symbol : symbols) symbol_pointers.push_back(symbol.c_str());
+    const OrtApi& api = Ort::GetApi();
+    OrtTensorTypeAndShapeInfo* raw = nullptr;
+    Ort::ThrowOnError(api.CreateTensorTypeAndShapeInfo(&raw));
+    const Ort::TensorTypeAndShapeInfo info(raw);
+    Ort::ThrowOnError(api.SetTensorElementType(raw, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT));
+    Ort::ThrowOnError(api.SetDimensions(raw, extents.data(), extents.size()));
+    Ort::ThrowOnError(api.SetSymbolicDimensions(raw, symbol_pointers.data(), symbols.size()));
+    Ort::ThrowOnError(api.ShapeInferContext_SetOutputTypeShape(context_, output, raw));
+  }
+
+  // An empty shape may as well be an unknown one: nothing is said then.
+  void Copy(size_t input, size_t output) {
+    if (!GetInputShape(input).empty()) Set(output, GetInputShape(input));
+  }
+
+ private:
+  // ONNX Runtime takes an unknown extent only by name, and equal names for equal extents.
+  static std::string FreshSymbol() {
+    static std::atomic<int> number{0};
+    return "ort_ed_unknown_" + std::to_string(number++);
+  }
+
+  OrtShapeInferContext* context_;
+};
 
 // A node's inputs and outputs while it computes.
 class Call {
@@ -69,9 +110,7 @@ struct SwishOp {
   void Compute(Call& call) const {
     Swish(call.kernels(), call.Count(0), Slope(call, 1), call.In(0), call.Out(0, call.Shape(0)));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
-    context.SetOutputShape(0, context.GetInputShape(0));
-  }
+  static void InferShapes(ShapeInference& context) { context.Copy(0, 0); }
 };
 
 struct SwishGradOp {
@@ -87,9 +126,9 @@ struct SwishGradOp {
       if (float* out = call.OptionalOut(1, call.Shape(2))) *out = dbeta;
     }
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
-    context.SetOutputShape(0, context.GetInputShape(0));
-    if (context.GetInputCount() > 2) context.SetOutputShape(1, context.GetInputShape(2));
+  static void InferShapes(ShapeInference& context) {
+    context.Copy(0, 0);
+    if (context.GetInputCount() > 2) context.Copy(2, 1);
   }
 };
 
@@ -97,8 +136,7 @@ struct SwishGradOp {
 struct DenseAttributes {
   explicit DenseAttributes(const Ort::ConstKernelInfo& info)
       : transposed(info.GetAttribute<int64_t>("trans_w") != 0) {}
-  explicit DenseAttributes(Ort::ShapeInferContext& context)
-      : transposed(context.GetAttrInt("trans_w") != 0) {}
+  explicit DenseAttributes(ShapeInference& context) : transposed(context.GetAttrInt("trans_w") != 0) {}
 
   template <typename Shape>
   auto In(const Shape& w) const {
@@ -128,9 +166,9 @@ struct DenseOp {
     Require(!bias || call.Count(2) == shape.out, "the bias must have one element an output");
     Dense(call.kernels(), shape, call.In(0), call.In(1), bias, call.Out(0, {x[0], attributes.Out(w)}));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
+  static void InferShapes(ShapeInference& context) {
     const SymbolicShape &x = context.GetInputShape(0), &w = context.GetInputShape(1);
-    if (x.size() == 2 && w.size() == 2) context.SetOutputShape(0, {x[0], DenseAttributes(context).Out(w)});
+    if (x.size() == 2 && w.size() == 2) context.Set(0, {x[0], DenseAttributes(context).Out(w)});
   }
   DenseAttributes attributes;
 };
@@ -147,9 +185,9 @@ struct DenseInputGradOp {
     DenseInputGrad(call.kernels(), attributes.MakeShape(dy[0], attributes.In(w), dy[1]), call.In(0),
                    call.In(1), call.Out(0, {dy[0], attributes.In(w)}));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
+  static void InferShapes(ShapeInference& context) {
     const SymbolicShape &dy = context.GetInputShape(0), &w = context.GetInputShape(1);
-    if (dy.size() == 2 && w.size() == 2) context.SetOutputShape(0, {dy[0], DenseAttributes(context).In(w)});
+    if (dy.size() == 2 && w.size() == 2) context.Set(0, {dy[0], DenseAttributes(context).In(w)});
   }
   DenseAttributes attributes;
 };
@@ -166,12 +204,12 @@ struct DenseWeightGradOp {
     DenseWeightGrad(call.kernels(), attributes.MakeShape(x[0], x[1], dy[1]), call.In(0), call.In(1),
                     call.Out(0, dw), call.OptionalOut(1, {dy[1]}));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
+  static void InferShapes(ShapeInference& context) {
     const SymbolicShape &x = context.GetInputShape(0), &dy = context.GetInputShape(1);
     if (x.size() != 2 || dy.size() != 2) return;
     const bool transposed = DenseAttributes(context).transposed;
-    context.SetOutputShape(0, transposed ? SymbolicShape{dy[1], x[1]} : SymbolicShape{x[1], dy[1]});
-    context.SetOutputShape(1, {dy[1]});
+    context.Set(0, transposed ? SymbolicShape{dy[1], x[1]} : SymbolicShape{x[1], dy[1]});
+    context.Set(1, {dy[1]});
   }
   DenseAttributes attributes;
 };
@@ -180,7 +218,7 @@ struct ConvAttributes {
   explicit ConvAttributes(const Ort::ConstKernelInfo& info)
       : ConvAttributes(info.GetAttributes<int64_t>("strides"), info.GetAttributes<int64_t>("pads"),
                        info.GetAttributes<int64_t>("dilations")) {}
-  explicit ConvAttributes(Ort::ShapeInferContext& context)
+  explicit ConvAttributes(ShapeInference& context)
       : ConvAttributes(context.GetAttrInts("strides"), context.GetAttrInts("pads"),
                        context.GetAttrInts("dilations")) {}
 
@@ -221,7 +259,7 @@ struct ConvOp {
     const Dims y = {x[0], w[0], static_cast<int64_t>(s.out_height), static_cast<int64_t>(s.out_width)};
     Conv2d(call.kernels(), s, call.In(0), call.In(1), bias, call.Out(0, y));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
+  static void InferShapes(ShapeInference& context) {
     const SymbolicShape &x = context.GetInputShape(0), &w = context.GetInputShape(1);
     if (x.size() != 4 || w.size() != 4) return;
     const ConvAttributes attributes(context);
@@ -230,7 +268,7 @@ struct ConvOp {
       if (!x[2 + axis].IsInt() || !w[2 + axis].IsInt()) return;
       y.emplace_back(attributes.OutExtent(axis, x[2 + axis].AsInt(), w[2 + axis].AsInt()));
     }
-    context.SetOutputShape(0, y);
+    context.Set(0, y);
   }
   ConvAttributes attributes;
 };
@@ -245,9 +283,7 @@ struct ConvInputGradOp {
     Conv2dInputGrad(call.kernels(), attributes.MakeShape(x, call.Shape(1)), call.In(0), call.In(1),
                     call.Out(0, x));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
-    context.SetOutputShape(0, context.GetInputShape(2));
-  }
+  static void InferShapes(ShapeInference& context) { context.Copy(2, 0); }
   ConvAttributes attributes;
 };
 
@@ -261,10 +297,10 @@ struct ConvWeightGradOp {
     Conv2dWeightGrad(call.kernels(), attributes.MakeShape(call.Shape(0), w), call.In(0), call.In(1),
                      call.Out(0, w), call.OptionalOut(1, {w[0]}));
   }
-  static void InferShapes(Ort::ShapeInferContext& context) {
+  static void InferShapes(ShapeInference& context) {
     const SymbolicShape& w = context.GetInputShape(2);
-    context.SetOutputShape(0, w);
-    if (w.size() == 4) context.SetOutputShape(1, {w[0]});
+    context.Copy(2, 0);
+    if (w.size() == 4) context.Set(1, {w[0]});
   }
   ConvAttributes attributes;
 };
@@ -294,6 +330,14 @@ struct OpState {
 
 template <typename Op>
 struct Registered : Ort::CustomOpBase<Registered<Op>, OpState<Op>, true> {
+  Registered() {
+    this->InferOutputShapeFn = [](const OrtCustomOp*, OrtShapeInferContext* context) {
+      return Guarded(Op::kName, [&] {
+        ShapeInference inference(context);
+        Op::InferShapes(inference);
+      });
+    };
+  }
   OrtStatusPtr CreateKernelV2(const OrtApi&, const OrtKernelInfo* info, void** kernel) const {
     return Guarded(Op::kName, [&] { *kernel = new OpState<Op>(info); });
   }
@@ -308,9 +352,6 @@ struct Registered : Ort::CustomOpBase<Registered<Op>, OpState<Op>, true> {
   }
   OrtCustomOpInputOutputCharacteristic GetOutputCharacteristic(size_t i) const {
     return i + Op::kOptionalOutputs < Op::kOutputs ? INPUT_OUTPUT_REQUIRED : INPUT_OUTPUT_OPTIONAL;
-  }
-  static Ort::Status InferOutputShape(Ort::ShapeInferContext& context) {
-    return Ort::Status(Guarded(Op::kName, [&] { Op::InferShapes(context); }));
   }
 };
 

@@ -39,22 +39,16 @@ void PackBlocks(size_t rows, size_t columns, size_t panel, const float* in, floa
   }
 }
 
-void AddRows(size_t rows, size_t columns, const float* in, float* sum) {
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t c = 0; c < columns; ++c) sum[c] += in[r * columns + c];
-  }
-}
-
 // The columns' sums, in parts by shape alone.
 void SumRows(const KernelContext& context, size_t rows, size_t columns, const float* in, float* sum) {
   const size_t parts = OuterProductSum::Parts(rows, columns);
   std::vector<float> sums(parts * columns);
   context.parallel_for(parts, [&](size_t part) {
     const size_t first = rows * part / parts, end = rows * (part + 1) / parts;
-    AddRows(end - first, columns, in + first * columns, &sums[part * columns]);
+    context.simd.add_rows(end - first, columns, in + first * columns, columns, &sums[part * columns]);
   });
   std::fill_n(sum, columns, 0.0f);
-  AddRows(parts, columns, sums.data(), sum);
+  context.simd.add_rows(parts, columns, sums.data(), columns, sum);
 }
 
 struct TwoMatrices {

@@ -8,8 +8,8 @@
 namespace ort_ed {
 
 // The sum of outer products that is the weight gradient of dense layers and convolutions:
-//   sum[l, tap, r] = sum over positions p of left[p, l] * right[tap, p, r],
-// and of left[p, l] or right[p, r] themselves, which is the bias gradient. The caller splits the positions
+//   sum[l, tap, r] = sum over positions p of left[p, l] * right[tap, p, r].
+// The caller splits the positions
 // into parts (by their number alone) that are summed separately, one thread each, and added in order at the
 // end, so that the result does not depend on the number of threads.
 class OuterProductSum {
@@ -32,6 +32,9 @@ class OuterProductSum {
   // further.
   void Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
            size_t block_stride);
+
+  // The sums of a part so far: [tap][right_blocks() * panel()].
+  const float* Row(size_t part, size_t l) const { return Part(part) + l * row_size_; }
 
   // Adds the parts and calls take(l, sums) with sums[tap * right_blocks() * panel() + r] for each l, on
   // several threads.

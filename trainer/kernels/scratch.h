@@ -1,44 +1,49 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
+#include <utility>
 
 namespace ort_ed {
 
-// Memory aligned to cache lines, not initialised.
+// Memory aligned to cache lines, not initialised. Freed memory is kept by the thread that frees it, up to a
+// few pieces, and serves its next request: asking the system for megabytes at every call of a kernel costs
+// more than some kernels.
 class AlignedBuffer {
  public:
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr size_t kAlignment = 64;
 
   AlignedBuffer() = default;
-  explicit AlignedBuffer(size_t bytes)
-      : data_(static_cast<std::byte*>(::operator new(bytes, kAlignment))), bytes_(bytes) {}
+  explicit AlignedBuffer(size_t bytes);
+  ~AlignedBuffer();
+  AlignedBuffer(AlignedBuffer&& other) noexcept { swap(other); }
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
 
-  std::byte* data() const { return data_.get(); }
-  float* floats() const { return reinterpret_cast<float*>(data_.get()); }
-  size_t bytes() const { return bytes_; }
+  std::byte* data() const { return data_; }
+  float* floats() const { return reinterpret_cast<float*>(data_); }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
-  };
-  std::unique_ptr<std::byte, Free> data_;
+  void swap(AlignedBuffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+
+  std::byte* data_ = nullptr;
   size_t bytes_ = 0;
 };
 
-// The working memory of one task on one thread, kept for the thread's next task: a task asks for all it needs
-// at once and takes its parts one after the other.
+// The working memory of one task: it asks for all it needs at once and takes the parts one after the other.
 class Scratch {
  public:
-  static constexpr size_t kAlignment = static_cast<size_t>(AlignedBuffer::kAlignment);
-
   template <typename T>
   static size_t Bytes(size_t count) {
+    constexpr size_t kAlignment = AlignedBuffer::kAlignment;
     return (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  explicit Scratch(size_t bytes) : next_(Reserve(bytes)) {}
+  explicit Scratch(size_t bytes) : buffer_(bytes), next_(buffer_.data()) {}
 
   template <typename T>
   T* Take(size_t count) {
@@ -48,15 +53,7 @@ class Scratch {
   }
 
  private:
-  static std::byte* Reserve(size_t bytes) {
-    thread_local AlignedBuffer buffer;
-    if (buffer.bytes() < bytes) {
-      buffer = AlignedBuffer();
-      buffer = AlignedBuffer(bytes);
-    }
-    return buffer.data();
-  }
-
+  AlignedBuffer buffer_;
   std::byte* next_;
 };
 

@@ -34,10 +34,20 @@ struct SimdKernels {
   void (*transpose)(size_t rows, size_t columns, const float* in, size_t in_stride, float* out,
                     size_t out_stride);
 
+  // sums[0, columns) += the sum of the rows.
+  void (*add_rows)(size_t rows, size_t columns, const float* in, size_t stride, float* sums);
+
   // out = x * sigmoid(beta * x).
   void (*swish)(size_t count, float beta, const float* x, float* out);
   // dx = dout * d(swish)/dx; returns the sum of dout * d(swish)/dbeta.
   double (*swish_grad)(size_t count, float beta, const float* x, const float* dout, float* dx);
+
+  // The transforms of winograd.h for one tile, on `channels` values a pixel; element i of a transformed tile
+  // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4.
+  void (*winograd_input)(size_t channels, const float* const* pixels, float* out, size_t out_stride);
+  void (*winograd_output)(size_t channels, const float* in, size_t in_stride, const float* start,
+                          float* const* pixels);
+  void (*winograd_output_grad)(size_t channels, const float* const* pixels, float* out, size_t out_stride);
 };
 
 // What this processor can run, the fastest first; the last is plain C++ that runs everywhere.

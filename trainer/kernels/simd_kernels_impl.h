@@ -1,6 +1,6 @@
 // Compiled once for each instruction set: the including file is built with that set's flags and defines
-// ORT_ED_SIMD_LANES (floats in a vector). Nothing here may have external linkage, and nothing but these two
-// headers may be included: the linker would be free to take one instruction set's copy of an inline function
+// ORT_ED_SIMD_LANES (floats in a vector). Nothing here may have external linkage, and no other
+// header may be included: the linker would be free to take one instruction set's copy of an inline function
 // for all.
 #include <cstddef>
 #include <cstdint>
@@ -184,6 +184,23 @@ double SwishGrad(size_t count, float beta, const float* x, const float* dout, fl
   return total;
 }
 
+// sums[0, columns) += each row.
+void AddRows(size_t rows, size_t columns, const float* in, size_t stride, float* sums) {
+  ForVectors(columns, [=](size_t c, int n) {
+    Floats sum = LoadSome(sums + c, n);
+    for (size_t r = 0; r < rows; ++r) sum += LoadSome(in + r * stride + c, n);
+    StoreSome(sums + c, sum, n);
+  });
+}
+
+}  // namespace
+}  // namespace ort_ed
+
+#include "trainer/kernels/simd_winograd_impl.h"
+
+namespace ort_ed {
+namespace {
+
 constexpr SimdKernels MakeSimdKernels(const char* name) {
   return {name,
           kPanel,
@@ -192,8 +209,12 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           {OuterProducts<1>, OuterProducts<2>, OuterProducts<3>, OuterProducts<4>, OuterProducts<5>,
            OuterProducts<6>},
           Transpose,
+          AddRows,
           Swish,
-          SwishGrad};
+          SwishGrad,
+          WinogradInput,
+          WinogradOutput,
+          WinogradOutputGrad};
 }
 
 }  // namespace
