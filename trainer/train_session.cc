@@ -2,6 +2,7 @@
 
 #include "models/graph_builder.h"
 #include "runtime/session.h"
+#include "trainer/kernels/cpu_ops.h"
 
 namespace ort_ed {
 namespace {
@@ -12,6 +13,7 @@ Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threa
   // The pattern of the first run becomes one block for all later ones, while the first run's blocks stay in
   // the arena: activations would take their memory twice. Without it they take it once, and no longer.
   options.DisableMemPattern();
+  RegisterCpuKernels(options);
   return OpenSession(std::as_bytes(std::span(bytes)), options, "graph '" + model.graph().name() + "'");
 }
 

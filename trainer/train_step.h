@@ -41,6 +41,7 @@ struct TrainStepOptions {
   Device device;
   int threads = 0;          // 0: all cores
   int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
+  bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
 };
 
 // The optimiser step of an energy model. State and gradients live on the device in two sets of buffers that
