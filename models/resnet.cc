@@ -34,7 +34,7 @@ Value ResnetEnergy(const EnergyContext& context) {
   const int64_t blocks = downsample + context.options.Integer("blocks", 0);
 
   const Value image =
-      Reshape(context.x, std::vector<int64_t>{-1, 1, context.image_shape[0], context.image_shape[1]});
+      Reshape(context.x, std::vector<int64_t>{0, 1, context.image_shape[0], context.image_shape[1]});
   Value features = Convolution(context, "input", image, {1, channels, 3, 1});
   for (int64_t block = 0; block < blocks; ++block) {
     const std::string name = "block" + std::to_string(block + 1);
