@@ -6,11 +6,12 @@ extern const Command kDataCommand;
 extern const Command kDevicesCommand;
 extern const Command kEvalCommand;
 extern const Command kLogZCommand;
+extern const Command kPlotCommand;
 extern const Command kScoreCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kDataCommand, &kScoreCommand, &kLogZCommand, &kEvalCommand, &kDevicesCommand,
+      &kDataCommand, &kScoreCommand, &kLogZCommand, &kEvalCommand, &kPlotCommand, &kDevicesCommand,
   };
   return commands;
 }

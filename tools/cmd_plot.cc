@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include <spdlog/spdlog.h>
+
+#include "tools/command.h"
+#include "tools/plot_kind.h"
+
+namespace ort_ed {
+namespace {
+
+const std::vector<const PlotKind*>& Kinds() {
+  static const std::vector<const PlotKind*> kinds = {&kLandscapePlot, &kPlanarPlot,   &kSamplesPlot,
+                                                     &kCouplingsPlot, &kEnergiesPlot, &kCurvesPlot};
+  return kinds;
+}
+
+const PlotKind& FindKind(const std::string& name) {
+  std::string known;
+  for (const PlotKind* kind : Kinds()) {
+    if (name == kind->name) return *kind;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", kind->name);
+  }
+  throw UsageError(fmt::format("unknown kind of picture '{}'; the kinds are {}", name, known));
+}
+
+constexpr const char* kOptions[] = {"--density", "--shape", "--truth", "--grid", "--rows", "--data"};
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  std::string kinds = "what to draw:";
+  for (const PlotKind* kind : Kinds()) kinds += fmt::format("\n  {:<12}{}", kind->name, kind->summary);
+  parser.add_argument("kind").metavar("KIND").help(kinds);
+  parser.add_argument("input").metavar("INPUT").help(
+      "a model, a file of rows or a run folder, as the kind says");
+  parser.add_argument("-o", "--output").required().metavar("FILE.png").help("the picture");
+  parser.add_argument("--density")
+      .metavar("NAME")
+      .help("the planar density behind the data (landscape, planar)");
+  parser.add_argument("--shape").metavar("HxW").help(
+      "height and width of a row as an image, e.g. 28x28 (samples)");
+  parser.add_argument("--truth").metavar("FILE").help("the true couplings, a square .npy matrix (couplings)");
+  parser.add_argument("--data").append().metavar("FILE").help(
+      "rows to score; may be given several times (energies)");
+  parser.add_argument("--grid").default_value(240).scan<'i', int>().metavar("N").help(
+      "cells a side (landscape)");
+  parser.add_argument("-n", "--rows")
+      .default_value(int64_t{0})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("rows to show at most; 0: as many as look well (samples, planar)");
+  AddDeviceArguments(parser);
+}
+
+void RefuseForeignOptions(const PlotKind& kind, const argparse::ArgumentParser& arguments) {
+  for (const char* option : kOptions)
+    if (arguments.is_used(option) && std::ranges::find(kind.options, option) == kind.options.end())
+      throw UsageError(fmt::format("{} means nothing to `ort-ed plot {}`", option, kind.name));
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const PlotKind& kind = FindKind(arguments.get("kind"));
+  RefuseForeignOptions(kind, arguments);
+  const auto output = arguments.get("--output");
+  const Canvas picture = kind.draw(arguments.get("input"), arguments);
+  picture.Save(output);
+  spdlog::info("{}: {} x {} pixels", output, picture.width(), picture.height());
+}
+
+}  // namespace
+
+extern const Command kPlotCommand = {
+    .name = "plot",
+    .summary = "draw pictures of models, samples and trainings",
+    .examples =
+        "  ort-ed plot landscape model.onnx --density pinwheel -o landscape.png\n"
+        "  ort-ed plot planar samples.npy --density pinwheel -o samples.png\n"
+        "  ort-ed plot samples digits.bits.npy --shape 28x28 -o digits.png\n"
+        "  ort-ed plot couplings ising.onnx --truth J.npy -o couplings.png\n"
+        "  ort-ed plot energies model.onnx --data test.npy --data samples.npy -o energies.png\n"
+        "  ort-ed plot curves run/ -o curves.png",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed

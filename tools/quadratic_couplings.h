@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ort_ed/energy_model.h"
+
+namespace ort_ed {
+
+// The couplings of an energy that is quadratic in the spins s = 2x - 1: U = const - h.s - s^T J s with J
+// symmetric and a zero diagonal, dimension() x dimension() values. Read from differences of energies,
+// whatever the graph looks like; throws kInvalidArgument, naming `file`, for an energy that is not quadratic.
+std::vector<double> QuadraticCouplings(const EnergyModel& model, const std::string& file);
+
+}  // namespace ort_ed
