@@ -140,8 +140,7 @@ class GraphAssembly {
   }
 
   void FloatOutput(const Value& value, const std::string& name, int64_t size) {
-    Rename(value.name, name);
-    builder_.Output(builder_.Existing(name), std::vector<int64_t>{size});
+    builder_.Output(builder_.Renamed(value, name), std::vector<int64_t>{size});
   }
 
   TrainingGraph Finish() { return {std::move(model_), std::move(slots_), contract_.dimension}; }
@@ -165,27 +164,14 @@ class GraphAssembly {
   void EmitEnergyInputs() {
     builder_.Input(training_tensor::kRows, std::vector<int64_t>{-1, contract_.dimension},
                    onnx::TensorProto::UINT8);
-    Op("Cast", {builder_.Existing(training_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
-    NameLastOutput(contract_.input);
+    const Value x =
+        Op("Cast", {builder_.Existing(training_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
+    builder_.Renamed(x, contract_.input);
     std::vector<int64_t> sizes;
     for (const ParameterSlot& slot : slots_) sizes.push_back(slot.size);
     const std::vector<Value> pieces = EmitSplit(Flat(StateTensorName("parameters")), 0, sizes);
     for (size_t i = 0; i < slots_.size(); ++i) {
-      const Value shape = builder_.Ints(slots_[i].shape);
-      Op("Reshape", {pieces[i], shape});
-      NameLastOutput(slots_[i].name);
-    }
-  }
-
-  void NameLastOutput(const std::string& name) {
-    builder_.graph().mutable_node()->rbegin()->set_output(0, name);
-  }
-
-  // An Identity under the output's name would be a copy where the tensor has other uses.
-  void Rename(const std::string& from, const std::string& to) {
-    for (auto& node : *builder_.graph().mutable_node()) {
-      std::replace(node.mutable_input()->begin(), node.mutable_input()->end(), from, to);
-      std::replace(node.mutable_output()->begin(), node.mutable_output()->end(), from, to);
+      builder_.Renamed(Reshape(pieces[i], slots_[i].shape), slots_[i].name);
     }
   }
 

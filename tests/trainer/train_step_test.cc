@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <gtest/gtest.h>
 
+#include "models/energy_spec.h"
 #include "tests/support/error_matchers.h"
 #include "tests/trainer/small_models.h"
 #include "trainer/perturbation/perturbation.h"
@@ -170,6 +172,30 @@ TEST(TrainStep, LossFallsAndTheAverageFollows) {
   EXPECT_LT(training.Evaluate(validation).loss, before - 0.01);
   EXPECT_LT(training.Evaluate(validation, true).loss, before - 0.01);
   EXPECT_NE(training.Evaluate(validation, true).loss, training.Evaluate(validation).loss);
+}
+
+// Every built-in architecture on a base distribution, which is not trained.
+TEST(TrainStep, TrainsTheBuiltInArchitectures) {
+  const std::map<std::string, std::map<std::string, std::string>> architectures = {
+      {"ising", {{"field", "0"}}},
+      {"rbm", {{"hidden", "8"}}},
+      {"mlp", {{"hidden", "16,16"}}},
+      {"resnet", {{"channels", "4"}, {"downsample", "1"}, {"blocks", "1"}}}};
+  for (const auto& [name, architecture_options] : architectures) {
+    SCOPED_TRACE(name);
+    EnergySpec energy;
+    energy.architecture = name;
+    energy.options = architecture_options;
+    energy.dimension = kDimension;
+    energy.image_shape = {2, 3};
+    energy.base_mean.assign(kDimension, 0.4f);
+    TrainStep training(BuildModel(energy), Spec(), Options());
+    const ContrastiveBatch validation = Batch(1000, 500);
+    const double before = training.Evaluate(validation).loss;
+    const std::vector<StateTensor> state = TrainedState(training, 1, 200);
+    EXPECT_LT(training.Evaluate(validation, true).loss, before - 0.005);
+    for (const StateTensor& tensor : state) EXPECT_EQ(tensor.parameter.find("base"), std::string::npos);
+  }
 }
 
 TEST(TrainStep, ExportsParametersOrTheirAverage) {
