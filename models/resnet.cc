@@ -7,8 +7,8 @@ namespace {
 
 constexpr OptionDescription kOptions[] = {
     {"channels", "64", "feature maps"},
-    {"downsample", "2", "residual blocks of stride 2, which come first"},
-    {"blocks", "6", "residual blocks of stride 1, after them"},
+    {"downsample", "2", "residual blocks of stride 2"},
+    {"blocks", "6", "residual blocks of stride 1, behind those of stride 2"},
     {"activation", "swish", kActivationHelp},
     {"slope", "fixed", kSlopeHelp},
 };

@@ -5,13 +5,16 @@ namespace ort_ed {
 extern const Command kDataCommand;
 extern const Command kDevicesCommand;
 extern const Command kEvalCommand;
+extern const Command kInspectCommand;
 extern const Command kLogZCommand;
+extern const Command kNewCommand;
 extern const Command kPlotCommand;
 extern const Command kScoreCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kDataCommand, &kScoreCommand, &kLogZCommand, &kEvalCommand, &kPlotCommand, &kDevicesCommand,
+      &kNewCommand,  &kInspectCommand, &kDataCommand, &kScoreCommand,
+      &kLogZCommand, &kEvalCommand,    &kPlotCommand, &kDevicesCommand,
   };
   return commands;
 }

@@ -4,10 +4,9 @@
 #include <span>
 #include <stdexcept>
 
-#include <onnx/defs/parser.h>
-
 #include "ort_ed/random.h"
 #include "runtime/session.h"
+#include "tests/support/onnx_models.h"
 
 namespace ort_ed {
 namespace {
@@ -25,10 +24,9 @@ onnx::TensorProto& FindParameter(onnx::ModelProto& model, const std::string& nam
 }  // namespace
 
 onnx::ModelProto FromText(const std::string& text, int64_t opset) {
-  const std::string whole = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]>\n" + text;
+  const std::string header = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]>\n";
   onnx::ModelProto model;
-  const auto status = onnx::OnnxParser::Parse(model, whole.c_str());
-  if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage() + "\n" + whole);
+  model.ParseFromString(ModelFromText(header + text));
   return model;
 }
 

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include <onnx/onnx_pb.h>
+#include <spdlog/fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include "models/base_distribution.h"
+#include "models/energy_spec.h"
+#include "models/model_file.h"
+#include "models/model_summary.h"
+#include "models/registry.h"
+#include "ort_ed/error.h"
+#include "runtime/data/atomic_file.h"
+#include "runtime/data/row_reader.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+
+namespace ort_ed {
+namespace {
+
+std::string Description() {
+  std::string text = "Create an energy model with initial parameters as an ONNX file.\n\nArchitectures:\n";
+  for (const Architecture* architecture : Architectures())
+    text += fmt::format("  {:<8}{}\n", architecture->name, architecture->summary);
+  return text;
+}
+
+// Architectures that share an option and what it means.
+struct OptionUse {
+  std::vector<std::string> architectures;
+  std::vector<std::string> defaults;
+};
+
+std::string Help(const std::string& meaning, const OptionUse& use) {
+  const bool same_default = std::ranges::count(use.defaults, use.defaults[0]) == std::ssize(use.defaults);
+  const auto shown = same_default ? std::span(use.defaults).first(1) : std::span(use.defaults);
+  return fmt::format("{}: {} [default: {}]", fmt::join(use.architectures, ", "), meaning,
+                     fmt::join(shown, ", "));
+}
+
+// The options of all architectures, by name, with their help.
+std::map<std::string, std::string> OptionHelp() {
+  std::map<std::string, std::map<std::string, OptionUse>> uses;
+  for (const Architecture* architecture : Architectures()) {
+    for (const OptionDescription& option : architecture->options) {
+      OptionUse& use = uses[option.name][option.help];
+      use.architectures.emplace_back(architecture->name);
+      use.defaults.emplace_back(option.default_value);
+    }
+  }
+  std::map<std::string, std::string> help;
+  for (const auto& [name, meanings] : uses) {
+    for (const auto& [meaning, use] : meanings)
+      help[name] += (help[name].empty() ? "" : "\n") + Help(meaning, use);
+  }
+  return help;
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_description(Description());
+  parser.add_argument("architecture").metavar("ARCH").help("one of the architectures above");
+  parser.add_argument("-o", "--output").required().metavar("FILE").help("the .onnx file to write");
+  parser.add_argument("-D", "--dimension")
+      .scan<'i', int64_t>()
+      .metavar("D")
+      .help("number of binary variables; not needed with --image-shape or --base");
+  parser.add_argument("--image-shape")
+      .metavar("HxW")
+      .help("the variables form an image; needed by resnet and by the lattice of ising");
+  parser.add_argument("--base").metavar("DATA").help(
+      "on top of independent Bernoullis with the mean of this data (any format of `ort-ed score`)");
+  parser.add_argument("--base-smoothing")
+      .default_value(0.01)
+      .nargs(1)
+      .scan<'g', double>()
+      .metavar("S")
+      .help("the mean of the data becomes mean * (1 - 2 S) + S");
+  parser.add_argument("--base-mean")
+      .scan<'g', double>()
+      .metavar("P")
+      .help("the same without data: P(x_i = 1) of every variable");
+  AddDataArguments(parser);
+  parser["--seed"].help("of the initial parameters and of the bits of --binarise stochastic");
+  parser.add_group("Options of the architectures");
+  for (const auto& [name, help] : OptionHelp()) parser.add_argument("--" + name).metavar("VALUE").help(help);
+}
+
+// The mean of every column, in one pass over a file of any size.
+std::vector<double> ColumnMeans(const std::string& path, const RowOptions& options) {
+  constexpr int64_t kBlockBytes = int64_t{1} << 20;
+  const auto reader = OpenRows(path, options);
+  const auto width = static_cast<size_t>(reader->columns());
+  std::vector<uint8_t> block(std::max<size_t>(1, kBlockBytes / width) * width);
+  std::vector<int64_t> ones(width);
+  int64_t total = 0;
+  Progress progress("reading " + path, "rows", reader->rows().value_or(0));
+  while (const int64_t rows = reader->Read(block)) {
+    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
+    for (size_t i = 0; i < static_cast<size_t>(rows) * width; ++i) ones[i % width] += block[i];
+    progress.Update(total += rows);
+  }
+  std::vector<double> means;
+  for (const int64_t count : ones) means.push_back(static_cast<double>(count) / static_cast<double>(total));
+  return means;
+}
+
+int64_t ExpectedColumns(const EnergySpec& spec) {
+  return spec.image_shape.empty() ? spec.dimension : spec.image_shape[0] * spec.image_shape[1];
+}
+
+std::vector<float> BaseMean(const argparse::ArgumentParser& arguments, const EnergySpec& spec) {
+  const auto data = arguments.present("--base");
+  const auto mean = arguments.present<double>("--base-mean");
+  if (data && mean) throw UsageError("--base and --base-mean exclude each other; choose one");
+  if (mean)
+    return std::vector<float>(static_cast<size_t>(std::max<int64_t>(0, ExpectedColumns(spec))),
+                              static_cast<float>(*mean));
+  if (!data) {
+    if (arguments.is_used("--base-smoothing")) throw UsageError("--base-smoothing needs --base");
+    return {};
+  }
+  const auto smoothing = arguments.get<double>("--base-smoothing");
+  if (!(smoothing >= 0 && smoothing <= 0.5))
+    throw UsageError(fmt::format("--base-smoothing must be from 0 to 0.5, not {}", smoothing));
+  return SmoothedMean(ColumnMeans(*data, ChosenRowOptions(arguments, ExpectedColumns(spec))), smoothing);
+}
+
+EnergySpec ChosenSpec(const argparse::ArgumentParser& arguments) {
+  EnergySpec spec;
+  spec.architecture = FindArchitecture(arguments.get("architecture")).name;
+  for (const auto& [name, help] : OptionHelp()) {
+    if (const auto value = arguments.present("--" + name)) spec.options[name] = *value;
+  }
+  spec.dimension = arguments.present<int64_t>("--dimension").value_or(0);
+  if (const auto shape = arguments.present("--image-shape")) spec.image_shape = ParseImageShape(*shape);
+  spec.seed = arguments.get<uint64_t>("--seed");
+  spec.base_mean = BaseMean(arguments, spec);
+  return spec;
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const auto output = arguments.get("--output");
+  const EnergySpec spec = ChosenSpec(arguments);
+  const onnx::ModelProto model = BuildModel(spec);
+  WriteFileAtomically(output, SerializeModel(model));
+  const ModelSummary summary = Summarise(model, output, {});
+  spdlog::info("wrote {}: {}, {} variables, {} parameters", output, spec.architecture,
+               summary.contract.dimension, summary.ParameterCount());
+}
+
+}  // namespace
+
+extern const Command kNewCommand = {
+    .name = "new",
+    .summary = "create an energy model with initial parameters",
+    .examples =
+        "  ort-ed new mlp --dimension 32 --hidden 256,256,256 -o mlp.onnx\n"
+        "  ort-ed new resnet --image-shape 28x28 --base train.bits.npy.gz -o resnet.onnx\n"
+        "  ort-ed new rbm -D 784 --hidden 500 --base-mean 0.5 --seed 7 -o rbm.onnx\n"
+        "  ort-ed new ising --image-shape 10x10 --init lattice --coupling 0.2 -o lattice.onnx",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed
