@@ -64,7 +64,7 @@ void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
 
   GraphBuilder graph(model);
   Value net = graph.Renamed(graph.Existing(contract.output), graph.FreshName("net_energy"));
-  if (contract.output_rank != 1) net = Reshape(net, std::vector<int64_t>{-1});
+  if (contract.output_rank != 1) net = Reshape(net, std::vector<int64_t>{0});
   const Value x = graph.Existing(contract.input);
   const Value energy = graph.Renamed(net + NegativeLogProbability(x, mean), contract.output);
   graph.graph().clear_output();
