@@ -1,12 +1,13 @@
 #include "sampler/lanes_kernels.h"
 
 #define LANE_KERNEL(name) name##Portable
+#define LANE_BYTES 16
 #include "sampler/lanes.inc"
 
 namespace ort_ed {
 
 #if defined(__x86_64__)
-void SweepLanes(LaneSweep& sweep) {
+void SweepLanes(const LaneSweep& sweep) {
   (__builtin_cpu_supports("avx2") ? SweepLanesAvx2 : SweepLanesPortable)(sweep);
 }
 
@@ -16,7 +17,7 @@ void EvaluateLanes(const LaneEnergy& energy, const LaneBits* states, LaneDoubles
                                                                                gradients);
 }
 #else
-void SweepLanes(LaneSweep& sweep) { SweepLanesPortable(sweep); }
+void SweepLanes(const LaneSweep& sweep) { SweepLanesPortable(sweep); }
 
 void EvaluateLanes(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
                    LaneFloats* gradients) {

@@ -52,7 +52,7 @@ struct LaneSweep {
   LaneBits* flips;       // += accepted flips of each lane
 };
 
-void SweepLanes(LaneSweep& sweep);
+void SweepLanes(const LaneSweep& sweep);
 
 // Energies without the constant, and where `gradients` is not null one dU/dx a site.
 void EvaluateLanes(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,

@@ -3,5 +3,6 @@
 
 #pragma GCC target("avx2")
 #define LANE_KERNEL(name) name##Avx2
+#define LANE_BYTES 32
 #include "sampler/lanes.inc"
 #endif

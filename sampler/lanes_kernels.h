@@ -6,10 +6,10 @@
 
 namespace ort_ed {
 
-void SweepLanesPortable(LaneSweep& sweep);
+void SweepLanesPortable(const LaneSweep& sweep);
 void EvaluateLanesPortable(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
                            LaneFloats* gradients);
-void SweepLanesAvx2(LaneSweep& sweep);
+void SweepLanesAvx2(const LaneSweep& sweep);
 void EvaluateLanesAvx2(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
                        LaneFloats* gradients);
 

@@ -26,6 +26,8 @@ struct Setting {
   std::string sampler;
   SamplerOptions options;
   int64_t steps_to_converge;
+
+  friend void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 };
 
 SamplerOptions With(void (*change)(SamplerOptions&)) {
