@@ -5,12 +5,13 @@
 
 namespace ort_ed {
 
+extern const DataFamily kIsingData;
 extern const DataFamily kPlanarData;
 
 namespace {
 
 const std::vector<const DataFamily*>& Families() {
-  static const std::vector<const DataFamily*> families = {&kPlanarData};
+  static const std::vector<const DataFamily*> families = {&kPlanarData, &kIsingData};
   return families;
 }
 
@@ -66,7 +67,8 @@ extern const Command kDataCommand = {
     .examples =
         "  ort-ed data pinwheel -n 100000 -o pinwheel.npy\n"
         "  ort-ed data moons -n 4000 --seed 2 --planar points.npy -o moons.bits.npy\n"
-        "  ort-ed data checkerboard -n 10 -o -",
+        "  ort-ed data checkerboard -n 10 -o -\n"
+        "  ort-ed data ising --shape 10x10 --sigma 0.2 -n 2000 --steps 1000000 -o ising.npy",
     .add_arguments = AddArguments,
     .run = Run,
 };

@@ -9,11 +9,12 @@ extern const Command kInspectCommand;
 extern const Command kLogZCommand;
 extern const Command kNewCommand;
 extern const Command kPlotCommand;
+extern const Command kSampleCommand;
 extern const Command kScoreCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kNewCommand,  &kInspectCommand, &kDataCommand, &kScoreCommand,
+      &kNewCommand,  &kInspectCommand, &kDataCommand, &kSampleCommand,  &kScoreCommand,
       &kLogZCommand, &kEvalCommand,    &kPlotCommand, &kDevicesCommand,
   };
   return commands;

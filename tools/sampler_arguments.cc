@@ -65,4 +65,28 @@ ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
   return chosen;
 }
 
+void AddTemperingArguments(argparse::ArgumentParser& parser) {
+  const SamplerOptions defaults;
+  parser.add_argument("--inner")
+      .default_value(defaults.inner)
+      .metavar("SAMPLER")
+      .help("tempering: the sampler at each temperature");
+  parser.add_argument("--temperatures")
+      .default_value(defaults.temperatures)
+      .scan<'i', int>()
+      .metavar("K")
+      .help("tempering: how many");
+  parser.add_argument("--lowest-beta")
+      .default_value(defaults.lowest_beta)
+      .scan<'g', double>()
+      .metavar("B")
+      .help("tempering: inverse temperature of the hottest, relative to --beta");
+}
+
+void ReadTemperingArguments(const argparse::ArgumentParser& arguments, SamplerOptions& options) {
+  options.inner = arguments.get("--inner");
+  options.temperatures = arguments.get<int>("--temperatures");
+  options.lowest_beta = arguments.get<double>("--lowest-beta");
+}
+
 }  // namespace ort_ed

@@ -17,4 +17,8 @@ struct ChosenSampler {
 void AddSamplerArguments(argparse::ArgumentParser& parser);
 ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments);
 
+// The options of parallel tempering, for commands whose chains may use it.
+void AddTemperingArguments(argparse::ArgumentParser& parser);
+void ReadTemperingArguments(const argparse::ArgumentParser& arguments, SamplerOptions& options);
+
 }  // namespace ort_ed

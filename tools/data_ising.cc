@@ -1,0 +1,143 @@
+// Spins on a periodic lattice, drawn by Gibbs sampling, for `ort-ed data`.
+
+#include <algorithm>
+
+#include <spdlog/spdlog.h>
+
+#include "models/energy_spec.h"
+#include "ort_ed/error.h"
+#include "ort_ed/sampler.h"
+#include "runtime/data/row_writer.h"
+#include "tools/command.h"
+#include "tools/data_family.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kMostSpins = 4096;
+constexpr int64_t kChainsAtOnce = 4096;
+constexpr int64_t kUpdatesAtOnce = int64_t{1} << 28;  // between two looks at the clock and the keyboard
+
+std::vector<DataFamily::Member> Members() {
+  return {{"ising",
+           "spins on a periodic lattice, p(s) ~ exp(s'Js), J = sigma where adjacent, by Gibbs sampling"}};
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("--shape")
+      .default_value(std::string("10x10"))
+      .metavar("HxW")
+      .help("of the lattice (ising)");
+  parser.add_argument("--sigma").default_value(0.2).scan<'g', double>().metavar("S").help(
+      "coupling of neighbours (ising); each pair counts twice in s'Js, so the critical value is near 0.22");
+  parser.add_argument("--steps")
+      .default_value(int64_t{1000000})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("single-site updates of each row's chain, site after site, from fair coins (ising)");
+  parser.add_argument("--couplings")
+      .metavar("FILE")
+      .help("also write J, one row for each spin: .npy, .csv or .tsv (ising)");
+  parser.add_argument("--threads")
+      .default_value(0)
+      .scan<'i', int>()
+      .metavar("N")
+      .help("0: all cores; the rows do not depend on it (ising)");
+}
+
+// J, height * width squared, row-major.
+std::vector<double> LatticeCouplings(int64_t height, int64_t width, double sigma) {
+  const int64_t spins = height * width;
+  std::vector<double> couplings(static_cast<size_t>(spins * spins));
+  const auto couple = [&](int64_t a, int64_t b) {
+    if (a != b) couplings[a * spins + b] = couplings[b * spins + a] = sigma;
+  };
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t x = 0; x < width; ++x) {
+      couple(y * width + x, y * width + (x + 1) % width);
+      couple(y * width + x, (y + 1) % height * width + x);
+    }
+  }
+  return couplings;
+}
+
+// -s'Js with s = 2x - 1 as a function of x.
+std::shared_ptr<const QuadraticEnergy> SpinEnergy(std::span<const double> couplings, int64_t spins,
+                                                  int threads) {
+  double constant = 0;
+  std::vector<double> fields(spins);
+  std::vector<double> pairs(couplings.size());
+  for (int64_t i = 0; i < spins; ++i) {
+    for (int64_t j = 0; j < spins; ++j) {
+      const double coupling = couplings[i * spins + j];
+      constant -= coupling;
+      fields[i] += 4 * coupling;
+      pairs[i * spins + j] = -8 * coupling;
+    }
+  }
+  return std::make_shared<QuadraticEnergy>(constant, fields, pairs, threads);
+}
+
+// Runs the updates of a batch of chains; `report` hears of the updates done.
+template <typename Report>
+void RunUpdates(const Target& target, Chains& chains, int64_t updates, int threads, const Report& report) {
+  SamplerOptions options;
+  options.threads = threads;
+  const int64_t spins = chains.dimension;
+  const auto sampler = MakeSampler("gibbs", target, options);
+  const int64_t sweeps_at_once = std::max<int64_t>(1, kUpdatesAtOnce / (chains.count * spins));
+  for (int64_t sweeps = updates / spins; sweeps > 0;) {
+    const int64_t now = std::min(sweeps, sweeps_at_once);
+    sampler->Step(chains, now);
+    sweeps -= now;
+    report(now * spins);
+  }
+  if (updates % spins == 0) return;
+  options.updates_per_step = updates % spins;
+  MakeSampler("gibbs", target, options)->Step(chains, 1);
+  report(updates % spins);
+}
+
+void WriteCouplings(const std::string& path, const std::vector<double>& couplings, int64_t spins) {
+  const auto writer = CreateFloatFile(path, {.columns = spins});
+  writer->Write(std::vector<float>(couplings.begin(), couplings.end()));
+  writer->Commit();
+}
+
+void Write(const DataRequest& request, const argparse::ArgumentParser& arguments) {
+  const std::vector<int64_t> shape = ParseImageShape(arguments.get("--shape"));
+  const auto updates = arguments.get<int64_t>("--steps");
+  if (updates < 0) throw UsageError(fmt::format("--steps {} is not a number of updates", updates));
+  const int64_t spins = shape[0] * shape[1];
+  if (spins > kMostSpins)
+    throw UsageError(fmt::format("--shape: at most {} spins, not {}", kMostSpins, spins));
+  const std::vector<double> couplings =
+      LatticeCouplings(shape[0], shape[1], arguments.get<double>("--sigma"));
+  const int threads = arguments.get<int>("--threads");
+  const Target target(SpinEnergy(couplings, spins, threads));
+
+  const auto writer = CreateBitFile(request.output, {.columns = spins});
+  Progress progress("drawing ising", "updates", request.rows * updates);
+  int64_t done = 0;
+  for (int64_t first = 0; first < request.rows; first += kChainsAtOnce) {
+    const int64_t count = std::min(kChainsAtOnce, request.rows - first);
+    Chains chains = StartChains(target, count, request.seed, static_cast<uint64_t>(first));
+    RunUpdates(target, chains, updates, threads, [&](int64_t updates_of_chain) {
+      progress.Update(done += updates_of_chain * count);
+      if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
+    });
+    writer->Write(std::vector<uint8_t>(chains.states.begin(), chains.states.end()));
+  }
+  progress.Finish();
+  if (const auto path = arguments.present("--couplings")) WriteCouplings(*path, couplings, spins);
+  writer->Commit();
+  spdlog::info("{}: {} rows of {} spins", request.output, request.rows, spins);
+}
+
+}  // namespace
+
+extern const DataFamily kIsingData = {.members = Members, .add_arguments = AddArguments, .write = Write};
+
+}  // namespace ort_ed

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ort_ed/energy_function.h"
+
+namespace ort_ed {
+
+// Where the chains of `ort-ed sample` start, and what of it they keep. Chain c belongs to row c mod rows.
+struct SampleStart {
+  std::vector<uint8_t> states;   // rows x dimension
+  std::vector<uint8_t> clamped;  // empty, or one row for all, or as states; 1: kept
+  std::vector<uint8_t> missing;  // empty, or as states; 1: not given, to be drawn from the base distribution
+  int64_t rows = 0;              // 0: no rows given
+
+  // For `chains` chains.
+  std::vector<float> States(const BernoulliBase& base, int64_t chains, uint64_t seed) const;
+  std::vector<uint8_t> Clamps(int64_t chains) const;
+};
+
+// `init`: a file of rows. `clamp`: with `init` a mask (one row, or one for each row of `init`; 1 keeps the
+// value), without it rows with missing values, which are what is sampled. Throws kBadData or
+// kInvalidArgument.
+SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
+                            int64_t dimension);
+
+}  // namespace ort_ed
