@@ -8,6 +8,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
+#include "runtime/data/planar.h"
 
 namespace ort_ed {
 namespace {
@@ -50,6 +51,19 @@ class EpochRows : public RowSource {
   uint64_t seed_;
   int64_t epoch_ = -1;
   std::vector<uint32_t> order_;
+};
+
+class PlanarRows : public RowSource {
+ public:
+  PlanarRows(const PlanarDensity& density, uint64_t seed) : density_(density), seed_(seed) {}
+  int64_t columns() const override { return PlanarCode::kBits; }
+  void Draw(int64_t n, std::span<uint8_t> bits) override {
+    DrawPlanarRows(density_, seed_, static_cast<uint64_t>(n), bits);
+  }
+
+ private:
+  const PlanarDensity& density_;
+  uint64_t seed_;
 };
 
 RowOptions ReadOptions(const TrainConfig& config, int64_t columns) {
@@ -123,6 +137,44 @@ Dataset FromStore(RowStore store, const TrainConfig& config) {
   return dataset;
 }
 
+const PlanarDensity* PlanarDensityCalled(const std::string& name) {
+  for (const PlanarDensity& density : PlanarDensities())
+    if (name == density.name) return &density;
+  return nullptr;
+}
+
+Dataset FromPlanar(const PlanarDensity& density, const TrainConfig& config, int64_t columns) {
+  if (columns != 0 && columns != PlanarCode::kBits) {
+    config.Reject("data", fmt::format("its rows have {} variables, the model needs {}",
+                                      int{PlanarCode::kBits}, columns));
+  }
+  const auto seed = static_cast<uint64_t>(config.seed);
+  Dataset dataset;
+  dataset.hash = config.data;
+  dataset.training = std::make_unique<PlanarRows>(density, seed);
+  if (!config.validation.empty()) {
+    dataset.validation = ReadValidation(config, PlanarCode::kBits);
+  } else if (config.validation_fraction > 0) {
+    dataset.validation = {.rows = config.validation_rows, .columns = PlanarCode::kBits, .values = {}};
+    dataset.validation.values.resize(static_cast<size_t>(config.validation_rows * PlanarCode::kBits));
+    DrawPlanarRows(density, seed ^ kValidationSeed, 0, dataset.validation.values);
+  }
+  std::vector<uint8_t> row(PlanarCode::kBits);
+  dataset.mean.resize(row.size());
+  for (int64_t n = 0; n < kRowsForMean; ++n) {
+    dataset.training->Draw(n, row);
+    for (size_t i = 0; i < row.size(); ++i) dataset.mean[i] += row[i] / static_cast<double>(kRowsForMean);
+  }
+  return dataset;
+}
+
+[[noreturn]] void RejectSynth(const TrainConfig& config) {
+  std::string names;
+  for (const PlanarDensity& density : PlanarDensities())
+    names += fmt::format(" {}{}", kSynthPrefix, density.name);
+  config.Reject("data", "there is no such synthetic data; there is" + names);
+}
+
 }  // namespace
 
 void RowStore::Append(std::span<const uint8_t> rows) {
@@ -170,7 +222,8 @@ Dataset OpenDataset(const TrainConfig& config, int64_t columns, const SynthHook&
   if (!config.data.starts_with(kSynthPrefix))
     return FromStore(ReadStore(config.data, ReadOptions(config, columns)), config);
   const std::string name = config.data.substr(sizeof(kSynthPrefix) - 1);
-  if (!synth) config.Reject("data", "unknown synthetic data");
+  if (const PlanarDensity* density = PlanarDensityCalled(name)) return FromPlanar(*density, config, columns);
+  if (!synth) RejectSynth(config);
   return FromStore(synth(name, static_cast<uint64_t>(config.seed)), config);
 }
 

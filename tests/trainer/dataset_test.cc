@@ -36,14 +36,14 @@ Bits Spelled(int i) {
   return bits;
 }
 
-int Value(std::span<const uint8_t> bits) {
-  int value = 0;
+int64_t Value(std::span<const uint8_t> bits) {
+  int64_t value = 0;
   for (const uint8_t bit : bits) value = 2 * value + bit;
   return value;
 }
 
-std::set<int> Values(const std::vector<Bits>& rows) {
-  std::set<int> values;
+std::set<int64_t> Values(const std::vector<Bits>& rows) {
+  std::set<int64_t> values;
   for (const Bits& row : rows) values.insert(Value(row));
   return values;
 }
@@ -96,7 +96,7 @@ TEST_F(DatasetTest, HeldOutRowsAreNeverTrainedOn) {
   const Dataset dataset = OpenDataset(Config(0.25), 0);
   EXPECT_EQ(dataset.training_rows, 75);
   ASSERT_EQ(dataset.validation.rows, 25);
-  std::set<int> all = Values(DrawRows(*dataset.training, 0, 75));
+  std::set<int64_t> all = Values(DrawRows(*dataset.training, 0, 75));
   EXPECT_EQ(all.size(), 75u);
   for (int64_t i = 0; i < 25; ++i) EXPECT_TRUE(all.insert(Value(dataset.validation.Row(i))).second);
   EXPECT_EQ(Values(DrawRows(*dataset.training, 0, 300)).size(), 75u);
@@ -117,7 +117,7 @@ TEST_F(DatasetTest, ValidationFileIsShuffledAndCut) {
   const Dataset dataset = OpenDataset(config, 7);
   EXPECT_EQ(dataset.training_rows, 100);
   ASSERT_EQ(dataset.validation.rows, 64);
-  std::set<int> values;
+  std::set<int64_t> values;
   for (int64_t i = 0; i < 64; ++i) values.insert(Value(dataset.validation.Row(i)));
   EXPECT_EQ(values.size(), 64u);
   EXPECT_GT(*values.rbegin(), 63);
@@ -195,6 +195,36 @@ TEST_F(DatasetTest, WrongWidthAndMissingDataAreErrors) {
   config.data = "";
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 0); }, "name a file of rows");
+}
+
+TEST(SyntheticDataset, PlanarRowsAreEndlessAndHeldOutRowsAreOthers) {
+  TrainConfig config;
+  config.data = "synth:pinwheel";
+  config.validation_rows = 50;
+  const Dataset dataset = OpenDataset(config, 0);
+  EXPECT_EQ(dataset.training_rows, 0);
+  ASSERT_EQ(dataset.training->columns(), 32);
+  const auto rows = DrawRows(*dataset.training, 0, 1000);
+  EXPECT_EQ(DrawRow(*OpenDataset(config, 32).training, 999), rows[999]);
+  const std::set<int64_t> seen = Values(rows);
+  EXPECT_GT(seen.size(), 990u);
+  ASSERT_EQ(dataset.validation.rows, 50);
+  for (int64_t i = 0; i < 50; ++i) {
+    EXPECT_FALSE(seen.contains(Value(dataset.validation.Row(i))));
+  }
+  ASSERT_EQ(dataset.mean.size(), 32u);
+  for (const double mean : dataset.mean) EXPECT_TRUE(mean >= 0 && mean <= 1);
+}
+
+TEST(SyntheticDataset, MistakesAreNamed) {
+  TrainConfig config;
+  config.data = "synth:spiral";
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 0); }, "synth:spiral", "synth:2spirals",
+      "synth:pinwheel");
+  config.data = "synth:moons";
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); }, "32 variables, the model needs 16");
 }
 
 TEST_F(DatasetTest, HookMakesRowsThatNeedASampler) {
