@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <map>
-#include <span>
 
 #include <onnx/onnx_pb.h>
-#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "models/base_distribution.h"
@@ -14,6 +11,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/atomic_file.h"
 #include "runtime/data/row_reader.h"
+#include "tools/architecture_arguments.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
@@ -26,37 +24,6 @@ std::string Description() {
   for (const Architecture* architecture : Architectures())
     text += fmt::format("  {:<8}{}\n", architecture->name, architecture->summary);
   return text;
-}
-
-// Architectures that share an option and what it means.
-struct OptionUse {
-  std::vector<std::string> architectures;
-  std::vector<std::string> defaults;
-};
-
-std::string Help(const std::string& meaning, const OptionUse& use) {
-  const bool same_default = std::ranges::count(use.defaults, use.defaults[0]) == std::ssize(use.defaults);
-  const auto shown = same_default ? std::span(use.defaults).first(1) : std::span(use.defaults);
-  return fmt::format("{}: {} [default: {}]", fmt::join(use.architectures, ", "), meaning,
-                     fmt::join(shown, ", "));
-}
-
-// The options of all architectures, by name, with their help.
-std::map<std::string, std::string> OptionHelp() {
-  std::map<std::string, std::map<std::string, OptionUse>> uses;
-  for (const Architecture* architecture : Architectures()) {
-    for (const OptionDescription& option : architecture->options) {
-      OptionUse& use = uses[option.name][option.help];
-      use.architectures.emplace_back(architecture->name);
-      use.defaults.emplace_back(option.default_value);
-    }
-  }
-  std::map<std::string, std::string> help;
-  for (const auto& [name, meanings] : uses) {
-    for (const auto& [meaning, use] : meanings)
-      help[name] += (help[name].empty() ? "" : "\n") + Help(meaning, use);
-  }
-  return help;
 }
 
 void AddArguments(argparse::ArgumentParser& parser) {
@@ -84,8 +51,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .help("the same without data: P(x_i = 1) of every variable");
   AddDataArguments(parser);
   parser["--seed"].help("of the initial parameters and of the bits of --binarise stochastic");
-  parser.add_group("Options of the architectures");
-  for (const auto& [name, help] : OptionHelp()) parser.add_argument("--" + name).metavar("VALUE").help(help);
+  AddArchitectureArguments(parser);
 }
 
 // The mean of every column, in one pass over a file of any size.
@@ -131,9 +97,7 @@ std::vector<float> BaseMean(const argparse::ArgumentParser& arguments, const Ene
 EnergySpec ChosenSpec(const argparse::ArgumentParser& arguments) {
   EnergySpec spec;
   spec.architecture = FindArchitecture(arguments.get("architecture")).name;
-  for (const auto& [name, help] : OptionHelp()) {
-    if (const auto value = arguments.present("--" + name)) spec.options[name] = *value;
-  }
+  spec.options = GivenArchitectureOptions(arguments);
   spec.dimension = arguments.present<int64_t>("--dimension").value_or(0);
   if (const auto shape = arguments.present("--image-shape")) spec.image_shape = ParseImageShape(*shape);
   spec.seed = arguments.get<uint64_t>("--seed");

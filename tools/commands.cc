@@ -5,17 +5,19 @@ namespace ort_ed {
 extern const Command kDataCommand;
 extern const Command kDevicesCommand;
 extern const Command kEvalCommand;
+extern const Command kExportCommand;
 extern const Command kInspectCommand;
 extern const Command kLogZCommand;
 extern const Command kNewCommand;
 extern const Command kPlotCommand;
 extern const Command kSampleCommand;
 extern const Command kScoreCommand;
+extern const Command kTrainCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kNewCommand,  &kInspectCommand, &kDataCommand, &kSampleCommand,  &kScoreCommand,
-      &kLogZCommand, &kEvalCommand,    &kPlotCommand, &kDevicesCommand,
+      &kNewCommand,    &kInspectCommand, &kDataCommand, &kTrainCommand, &kExportCommand,  &kScoreCommand,
+      &kSampleCommand, &kLogZCommand,    &kEvalCommand, &kPlotCommand,  &kDevicesCommand,
   };
   return commands;
 }

@@ -1,6 +1,7 @@
 #include "trainer/setting_value.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -25,6 +26,12 @@ Words Split(const std::string& text, char separator) {
     begin = end + 1;
   }
   return parts;
+}
+
+bool IsBareKey(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
 }
 
 struct Interval {
@@ -59,7 +66,7 @@ struct DomainCheck {
 
   void operator()(const std::string& value) const {
     const Words choices = Split(domain, '|');
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end())
+    if (choices.size() > 1 && std::find(choices.begin(), choices.end(), value) == choices.end())
       throw std::invalid_argument(fmt::format("must be one of {}", fmt::join(choices, ", ")));
   }
   void operator()(int64_t value) const { CheckNumber(static_cast<double>(value), domain); }
@@ -144,7 +151,7 @@ std::string ToTomlValue(const Words& value) {
 std::string ToTomlValue(const Assignments& value) {
   Words pairs;
   for (const auto& [name, text] : value)
-    pairs.push_back(fmt::format("{} = {}", ToTomlValue(name), ToTomlValue(text)));
+    pairs.push_back(fmt::format("{} = {}", IsBareKey(name) ? name : ToTomlValue(name), ToTomlValue(text)));
   return pairs.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(pairs, ", "));
 }
 

@@ -26,11 +26,23 @@ std::string ValueText(const TrainConfig& config, const Setting& setting) {
   return std::visit([&](auto member) { return ToTomlValue(config.*member); }, setting.member);
 }
 
+// With the domain, where that says more than what to write.
 std::string Explanation(const Setting& setting) {
-  std::string text = setting.help;
-  if (!setting.domain.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", setting.domain);
-  return text;
+  const bool says_more = setting.domain.starts_with('[') || setting.domain.starts_with('(') ||
+                         setting.domain.find('|') != std::string::npos;
+  const std::string help = setting.help;
+  return !says_more ? help : help.empty() ? setting.domain : fmt::format("{}; {}", help, setting.domain);
 }
+
+struct TypeName {
+  const char* operator()(std::string TrainConfig::*) const { return "TEXT"; }
+  const char* operator()(int64_t TrainConfig::*) const { return "N"; }
+  const char* operator()(double TrainConfig::*) const { return "X"; }
+  const char* operator()(bool TrainConfig::*) const { return "true|false"; }
+  const char* operator()(Every TrainConfig::*) const { return "N|TIME"; }
+  const char* operator()(Words TrainConfig::*) const { return "A,B,..."; }
+  const char* operator()(Assignments TrainConfig::*) const { return "NAME=VALUE"; }
+};
 
 }  // namespace
 
@@ -38,6 +50,20 @@ std::string Setting::OptionName() const {
   std::string name = std::string("--") + key;
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+std::string Setting::NegatedOptionName() const { return "--no-" + OptionName().substr(2); }
+
+std::string Setting::HelpText() const {
+  const std::string value = ValueText(TrainConfig(), *this);
+  const bool has_default = value != "\"\"" && value != "[]";
+  const std::string text = std::string(help).empty() ? "" : fmt::format("{} ", help);
+  return has_default ? fmt::format("{}[default: {}]", text, value) : text;
+}
+
+std::string Setting::Metavar() const {
+  const bool is_interval = domain.starts_with('[') || domain.starts_with('(');
+  return domain.empty() || is_interval ? std::visit(TypeName(), member) : domain;
 }
 
 bool Setting::MayChangeOnResume() const {

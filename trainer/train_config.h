@@ -102,14 +102,19 @@ struct Setting {
   const char* section;
   const char* key;  // learning_rate in the file, --learning-rate on the command line
   SettingMember member;
-  std::string domain;  // numbers: an interval such as "(0, 1]"; text: the choices "adam|adamw|sgd", or ""
+  // Numbers: an interval such as "(0, 1]". Text: the choices "adam|adamw|sgd", or what to write, "FILE".
+  std::string domain;
   const char* help;
 
   std::string OptionName() const;
+  std::string NegatedOptionName() const;  // --no-exact
+  std::string HelpText() const;           // with default
+  std::string Metavar() const;            // what to write behind the option
   bool IsFlag() const { return std::holds_alternative<bool TrainConfig::*>(member); }
   // Those of [run], and where the data lies: its content is compared, not its path.
   bool MayChangeOnResume() const;
-  bool IsRepeatable() const { return std::holds_alternative<Assignments TrainConfig::*>(member); }
+  // Given by the options of the architectures (--hidden 256,256), not by one of its own.
+  bool IsModelOptions() const { return std::holds_alternative<Assignments TrainConfig::*>(member); }
 };
 
 inline constexpr char kRunSection[] = "run";

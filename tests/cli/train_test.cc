@@ -1,0 +1,325 @@
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ort_ed/energy_model.h"
+#include "tests/cli/run_command.h"
+#include "tests/support/data_files.h"
+#include "tests/support/onnx_models.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Arguments = std::vector<std::string>;
+
+// Six variables: the first three equal with probability 0.9 each, the fourth constant, two free.
+std::string CorrelatedRows(int rows) {
+  std::mt19937 random(5);
+  std::string text;
+  for (int i = 0; i < rows; ++i) {
+    const unsigned first = random() % 2;
+    text += std::to_string(first);
+    for (int k = 0; k < 2; ++k) text += "," + std::to_string(random() % 10 == 0 ? 1 - first : first);
+    text += ",1," + std::to_string(random() % 2) + "," + std::to_string(random() % 2) + "\n";
+  }
+  return text;
+}
+
+bool SameFiles(const std::string& a, const std::string& b) { return ReadBytes(a) == ReadBytes(b); }
+
+class TrainCommand : public ::testing::Test {
+ protected:
+  TrainCommand() { WriteBytes(Path("rows.csv"), CorrelatedRows(500)); }
+
+  std::string Path(const std::string& name) const { return dir_.File(name); }
+
+  // A small training; `more` adds to its options or replaces them, "" takes one away.
+  Arguments Small(const std::string& run, const Arguments& more = {}) const {
+    std::map<std::string, std::string> options = {
+        {"--data", Path("rows.csv")}, {"-o", Path(run)},    {"--steps", "40"}, {"--threads", "1"},
+        {"--batch-size", "16"},       {"--negatives", "4"}, {"--hidden", "16"}};
+    Arguments flags;
+    for (size_t i = 0; i < more.size(); ++i) {
+      const bool is_flag = i + 1 == more.size() || more[i + 1].starts_with("--");
+      if (is_flag) flags.push_back(more[i]);
+      if (!is_flag) options[more[i]] = more[i + 1], ++i;
+    }
+    Arguments arguments = {"train"};
+    for (const auto& [name, value] : options)
+      if (!value.empty()) arguments.insert(arguments.end(), {name, value});
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return arguments;
+  }
+
+  CommandResult Train(const std::string& run, const Arguments& more = {}) const {
+    return RunOrtEd(Small(run, more));
+  }
+
+  void ExpectFailure(const CommandResult& result, int exit_code, const std::string& message) const {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+
+  std::vector<nlohmann::json> Metrics(const std::string& run) const {
+    std::vector<nlohmann::json> lines;
+    std::ifstream file(Path(run + "/metrics.jsonl"));
+    for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+
+  // Without what depends on the clock.
+  std::vector<nlohmann::json> TimelessMetrics(const std::string& run) const {
+    auto lines = Metrics(run);
+    for (auto& line : lines) {
+      line.erase("time");
+      line.erase("steps_per_second");
+    }
+    return lines;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(TrainCommand, LeavesARunDirectoryThatTellsEverything) {
+  const CommandResult result = Train("run", {"--log-every", "10", "--validate-every", "20", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto summary = nlohmann::json::parse(result.out);
+  EXPECT_EQ(summary["steps"], 40);
+  EXPECT_TRUE(summary.contains("validation_loss"));
+
+  const auto lines = Metrics("run");
+  ASSERT_EQ(lines.size(), 4u);
+  for (const char* name : {"step", "time", "loss", "energy_positive", "energy_negative", "gradient_norm",
+                           "learning_rate", "steps_per_second"})
+    EXPECT_TRUE(lines[0].contains(name)) << name;
+  EXPECT_FALSE(lines[0].contains("validation_loss"));
+  EXPECT_TRUE(lines[1].contains("validation_loss"));
+  EXPECT_LT(lines[3]["loss"], lines[0]["loss"]);
+
+  EXPECT_TRUE(fs::exists(Path("run/config.toml")));
+  EXPECT_TRUE(fs::exists(Path("run/checkpoints/step-40.ckpt")));
+  const EnergyModel model = EnergyModel::FromFile(Path("run/model.onnx"));
+  EXPECT_EQ(model.dimension(), 6);
+  const auto training = nlohmann::json::parse(model.metadata().raw.at("ort_ed.training"));
+  EXPECT_EQ(training["steps"], 40);
+  EXPECT_EQ(training["method"], "bernoulli");
+  EXPECT_EQ(training["weights"], "ema");
+  // The constant column gives finite energies, and states that break with it are unlikely.
+  const std::vector<uint8_t> rows = {1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0};
+  std::vector<float> energies(2);
+  model.Energy(rows, energies);
+  EXPECT_LT(energies[0], energies[1]);
+}
+
+TEST_F(TrainCommand, ItsConfigurationRepeatsTheRun) {
+  ASSERT_EQ(Train("run", {"--seed", "3"}).exit_code, 0);
+  const CommandResult again = RunOrtEd({"train", "--config", Path("run/config.toml"), "-o", Path("run2")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("run2/model.onnx")));
+  EXPECT_TRUE(SameFiles(Path("run/config.toml"), Path("run2/config.toml")));
+  const CommandResult other =
+      RunOrtEd({"train", "--config", Path("run/config.toml"), "--seed", "4", "-o", Path("run3")});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_FALSE(SameFiles(Path("run/model.onnx"), Path("run3/model.onnx")));
+}
+
+TEST_F(TrainCommand, EveryMethodAndOptimiserTrains) {
+  const std::vector<Arguments> variants = {
+      {"--method", "pool", "--window", "3"},
+      {"--method", "grid"},
+      {"--method", "grid", "--exact", "--model", "rbm", "--hidden", "4"},
+      {"--method", "neighbourhood", "--moves", "both"},
+      {"--optimizer", "sgd", "--weight-decay", "0.01", "--ema", "0"},
+      {"--optimizer", "adamw", "--weight-decay", "0.01", "--l1", "0.001", "--micro-batch", "4"},
+  };
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const CommandResult result = Train("run" + std::to_string(i), variants[i]);
+    EXPECT_EQ(result.exit_code, 0) << variants[i][1] << ": " << result.err;
+  }
+}
+
+TEST_F(TrainCommand, StartsFromAUsersModelAndKeepsItsMetadata) {
+  std::string mine = WithMetadata(MlpModel(6, {8}), "author", "me");
+  mine = WithMetadata(mine, "ort_ed.log_z", "3.5");
+  WriteBytes(Path("mine.onnx"), mine);
+  const CommandResult result = Train("run", {"--model", Path("mine.onnx"), "--hidden", "", "--base", "data"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(ReadBytes(Path("run/model.onnx")), HasSubstr("author"));
+  const EnergyModel model = EnergyModel::FromFile(Path("run/model.onnx"));
+  EXPECT_FALSE(model.HasLogZ());  // of other weights
+  EXPECT_EQ(model.metadata().base_mean.size(), 6u);
+  // Its own model is where the next run starts from, which needs no base of its own.
+  EXPECT_EQ(Train("next", {"--model", Path("run/model.onnx"), "--hidden", ""}).exit_code, 0);
+  ExpectFailure(Train("twice", {"--model", Path("run/model.onnx"), "--hidden", "", "--base", "data"}), 2,
+                "--base = \"data\": the model already has a base distribution");
+  ExpectFailure(Train("options", {"--model", Path("mine.onnx")}), 2, "an .onnx file has no options");
+  WriteBytes(Path("wide.onnx"), MlpModel(7, {8}));
+  ExpectFailure(Train("wide", {"--model", Path("wide.onnx"), "--hidden", ""}), 1, "rows.csv");
+}
+
+TEST_F(TrainCommand, SurvivesKillsBitForBit) {
+  const Arguments options = {"--steps",     "300", "--checkpoint-every", "7",
+                             "--log-every", "10",  "--validate-every",   "50"};
+  ASSERT_EQ(Train("whole", options).exit_code, 0);
+
+  std::mt19937 random(11);
+  CommandProcess first(Small("killed", options));
+  while (first.Running() && !fs::exists(Path("killed/config.toml")))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
+  first.Signal(SIGKILL);
+  EXPECT_EQ(first.Wait().exit_code, 128 + SIGKILL);
+  int kills = 1;
+  while (true) {
+    CommandProcess next({"train", "--resume", Path("killed")});
+    // Ever later, so that the run comes to its end.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100 * kills + random() % 100));
+    next.Signal(SIGKILL);
+    const CommandResult result = next.Wait();
+    if (result.exit_code == 0) break;
+    ASSERT_EQ(result.exit_code, 128 + SIGKILL) << result.err;
+    ++kills;
+  }
+  EXPECT_GT(kills, 1);
+  EXPECT_TRUE(SameFiles(Path("killed/checkpoints/step-300.ckpt"), Path("whole/checkpoints/step-300.ckpt")));
+  EXPECT_TRUE(SameFiles(Path("killed/model.onnx"), Path("whole/model.onnx")));
+  EXPECT_EQ(TimelessMetrics("killed"), TimelessMetrics("whole"));
+  for (const auto& entry : fs::recursive_directory_iterator(Path("killed")))
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp-")));
+}
+
+TEST_F(TrainCommand, StopsAtASignalAndTellsHowToGoOn) {
+  const Arguments options = {"--steps", "2000", "--log-every", "10", "--checkpoint-every", "0"};
+  CommandProcess process(Small("run", options));
+  while (process.Running() && Metrics("run").empty())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.Signal(SIGTERM);
+  const CommandResult stopped = process.Wait();
+  ExpectFailure(stopped, 1, "go on with: ort-ed train --resume " + Path("run"));
+  const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run")});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, Not(HasSubstr("resuming at step 0\n")));
+  ASSERT_EQ(Train("whole", options).exit_code, 0);
+  EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("whole/model.onnx")));
+}
+
+TEST_F(TrainCommand, PassesOverADamagedCheckpoint) {
+  ASSERT_EQ(Train("run", {"--checkpoint-every", "10"}).exit_code, 0);
+  const std::string model = ReadBytes(Path("run/model.onnx"));
+  std::string bytes = ReadBytes(Path("run/checkpoints/step-40.ckpt"));
+  bytes[bytes.size() / 2] ^= 1;
+  WriteBytes(Path("run/checkpoints/step-40.ckpt"), bytes);
+  const CommandResult result = RunOrtEd({"train", "--resume", Path("run")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("step-40.ckpt' is not a usable checkpoint"), HasSubstr("resuming at step 30")));
+  EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+}
+
+TEST_F(TrainCommand, ACompleteRunGoesOnWithMoreSteps) {
+  ASSERT_EQ(Train("run", {"--decay", "constant"}).exit_code, 0);
+  ASSERT_EQ(RunOrtEd({"train", "--resume", Path("run"), "--steps", "60"}).exit_code, 0);
+  ASSERT_EQ(Train("whole", {"--decay", "constant", "--steps", "60"}).exit_code, 0);
+  EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("whole/model.onnx")));
+}
+
+TEST_F(TrainCommand, RefusesToResumeWithOtherSettingsOrData) {
+  ASSERT_EQ(Train("run").exit_code, 0);
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--epsilon", "0.2"}), 2,
+                "--epsilon cannot change");
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "-o", Path("other")}), 2, "exclude each other");
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("nothing")}), 1, "is not a run directory");
+  WriteBytes(Path("moved.csv"), ReadBytes(Path("rows.csv")));
+  EXPECT_EQ(RunOrtEd({"train", "--resume", Path("run"), "--data", Path("moved.csv")}).exit_code, 0);
+  WriteBytes(Path("moved.csv"), CorrelatedRows(499));
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run")}), 1,
+                "is not the data that the run was trained on");
+  std::string config = ReadBytes(Path("run/config.toml"));
+  const size_t seed = config.find("seed = 0");
+  ASSERT_NE(seed, std::string::npos);
+  WriteBytes(Path("run/config.toml"), config.replace(seed, 8, "seed = 9"));
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run")}), 1,
+                "not the one that the checkpoint was made with");
+}
+
+TEST_F(TrainCommand, DivergenceIsCaughtAtTheStepAndLeavesTheCheckpoint) {
+  const CommandResult result = Train("run", {"--optimizer", "sgd", "--learning-rate", "1e30", "--clip", "0",
+                                             "--w", "0", "--checkpoint-every", "1"});
+  ExpectFailure(result, 1, "the training diverged at step ");
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("a smaller learning rate"), HasSubstr("--clip 5"), HasSubstr("--w 1")));
+  const CommandResult exported = RunOrtEd({"export", Path("run"), "-o", Path("model.onnx")});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+}
+
+TEST_F(TrainCommand, NeverReplacesAFolderUnasked) {
+  ASSERT_EQ(Train("run").exit_code, 0);
+  WriteBytes(Path("run/notes.txt"), "mine");
+  const std::string model = ReadBytes(Path("run/model.onnx"));
+  ExpectFailure(Train("run", {"--seed", "1"}), 1, "--resume " + Path("run"));
+  EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+  // What is wrong is found before the old run is touched.
+  ExpectFailure(Train("run", {"--force", "--data", Path("none.csv")}), 1, "none.csv");
+  EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+  EXPECT_EQ(Train("run", {"--seed", "1", "--force"}).exit_code, 0);
+  EXPECT_FALSE(ReadBytes(Path("run/model.onnx")) == model);
+  EXPECT_EQ(ReadBytes(Path("run/notes.txt")), "mine");
+  fs::create_directory(Path("photos"));
+  WriteBytes(Path("photos/a.jpg"), "mine");
+  ExpectFailure(Train("photos", {"--force"}), 1, "is not empty and no run directory");
+}
+
+TEST_F(TrainCommand, MisuseIsExplained) {
+  ExpectFailure(RunOrtEd({"train"}), 2, "name the folder of the run");
+  ExpectFailure(RunOrtEd({"train", "-o", Path("run")}), 2, "name the rows to train on");
+  ExpectFailure(Train("run", {"--learning-rat", "1"}), 2, "--learning-rate");
+  ExpectFailure(Train("run", {"--learning-rate", "-1"}), 2, "--learning-rate = -1: must lie in (0, inf)");
+  ExpectFailure(Train("run", {"--steps", "many"}), 2, "a whole number is expected");
+  ExpectFailure(Train("run", {"--method", "gibbs"}), 2,
+                "must be one of bernoulli, pool, grid, neighbourhood");
+  ExpectFailure(Train("run", {"--warmup-steps", "41"}), 2, "--warmup-steps = 41: exceeds steps = 40");
+  ExpectFailure(Train("run", {"--method", "pool", "--window", "0x3"}), 2, "--window");
+  ExpectFailure(Train("run", {"--exact"}), 2, "--exact = true: method = bernoulli cannot enumerate");
+  ExpectFailure(Train("run", {"--model", "rbm", "--activation", "relu"}), 2, "activation");
+  ExpectFailure(Train("run", {"--model", "transformer"}), 2, "mlp");
+  ExpectFailure(Train("run", {"--data", "synth:nothing"}), 2, "synth:nothing");
+  ExpectFailure(Train("run", {"--device", "abacus"}), 1, "abacus");
+  EXPECT_FALSE(fs::exists(Path("run")));
+}
+
+TEST_F(TrainCommand, MistakesInFilesAreExplained) {
+  const auto with_config = [&](const std::string& text) {
+    WriteBytes(Path("run.toml"), text);
+    return Train("run", {"--config", Path("run.toml")});
+  };
+  ExpectFailure(with_config("[optimizer]\nlearning_rat = 1\n"), 1, "run.toml:2: unknown key 'learning_rat'");
+  ExpectFailure(with_config("[schedule]\n\nwarmup_steps = 50\n"), 1,
+                "run.toml:3: warmup_steps = 50: exceeds steps = 40");
+  ExpectFailure(with_config("[model]\nmodel = \"transformer\"\n"), 1, "run.toml:2: model");
+  ExpectFailure(with_config("[perturbation]\nmethod = \"pool\"\nwindow = \"wide\"\n"), 1,
+                "run.toml:3: window");
+  WriteBytes(Path("bad.csv"), "0,1,2\n");
+  ExpectFailure(Train("run", {"--data", Path("bad.csv")}), 1, "bad.csv");
+  WriteBytes(Path("empty.csv"), "");
+  ExpectFailure(Train("run", {"--data", Path("empty.csv")}), 1, "empty.csv");
+  WriteBytes(Path("bad.onnx"), "not a model");
+  ExpectFailure(Train("run", {"--model", Path("bad.onnx"), "--hidden", ""}), 1, "bad.onnx");
+  EXPECT_FALSE(fs::exists(Path("run")));
+}
+
+}  // namespace
+}  // namespace ort_ed

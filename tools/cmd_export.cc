@@ -1,0 +1,67 @@
+#include <filesystem>
+#include <iostream>
+
+#include <onnx/onnx_pb.h>
+#include <spdlog/spdlog.h>
+
+#include "models/model_file.h"
+#include "ort_ed/error.h"
+#include "runtime/data/atomic_file.h"
+#include "tools/command.h"
+#include "trainer/export.h"
+#include "trainer/train_loop.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr char kExamples[] = R"(  ort-ed export run -o model.onnx
+  ort-ed export run --checkpoint 5000 --weights raw -o early.onnx
+  ort-ed export my_energy.onnx -o checked.onnx)";
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("source")
+      .metavar("RUN|MODEL")
+      .help("run directory of `ort-ed train`, or an .onnx file");
+  parser.add_argument("-o", "--output").required().metavar("FILE").help("the .onnx file to write");
+  parser.add_argument("--checkpoint").scan<'i', int64_t>().metavar("N").help("of this step; else the newest");
+  parser.add_argument("--weights")
+      .default_value(std::string("ema"))
+      .choices("ema", "raw")
+      .metavar("ema|raw")
+      .help("the moving average of the weights, or the weights of the last step");
+}
+
+onnx::ModelProto FromRun(const argparse::ArgumentParser& arguments, const std::string& folder) {
+  ReadRunConfig(folder);  // is it a run at all?
+  const CheckpointFolder checkpoints(folder + "/" + run_file::kCheckpoints);
+  const auto step = arguments.present<int64_t>("--checkpoint");
+  const auto checkpoint = step ? checkpoints.Read(*step) : checkpoints.ReadNewest();
+  if (!checkpoint)
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
+  spdlog::info("checkpoint of step {}", checkpoint->step);
+  return ModelOf(*checkpoint, arguments.get("--weights") == "raw" ? Weights::kRaw : Weights::kAverage);
+}
+
+onnx::ModelProto FromFile(const argparse::ArgumentParser& arguments, const std::string& path) {
+  for (const char* option : {"--checkpoint", "--weights"})
+    if (arguments.is_used(option))
+      throw UsageError(fmt::format("{} needs a run directory, not an .onnx file", option));
+  return LoadModel(path);
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const auto source = arguments.get("source");
+  const auto output = arguments.get("--output");
+  onnx::ModelProto model =
+      std::filesystem::is_directory(source) ? FromRun(arguments, source) : FromFile(arguments, source);
+  Finish(model, source);
+  WriteFileAtomically(output, SerializeModel(model));
+}
+
+}  // namespace
+
+extern const Command kExportCommand;
+const Command kExportCommand = {"export", "write the model of a training run as a deployable .onnx file",
+                                kExamples, AddArguments, Run};
+
+}  // namespace ort_ed

@@ -1,0 +1,125 @@
+#include "trainer/export.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include <nlohmann/json.hpp>
+#include <onnx/onnx_pb.h>
+#include <spdlog/fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include "models/model_file.h"
+#include "models/model_summary.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr char kParametersKind[] = "parameters";
+constexpr char kAverageKind[] = "average";
+
+onnx::TensorProto* FindInitialiser(onnx::ModelProto& model, const std::string& name) {
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer())
+    if (tensor.name() == name) return &tensor;
+  return nullptr;
+}
+
+int64_t ElementCount(const onnx::TensorProto& tensor) {
+  return std::accumulate(tensor.dims().begin(), tensor.dims().end(), int64_t{1}, std::multiplies<>());
+}
+
+void SetValues(onnx::ModelProto& model, const StateTensor& state) {
+  onnx::TensorProto* tensor = FindInitialiser(model, state.parameter);
+  if (tensor == nullptr || ElementCount(*tensor) != static_cast<int64_t>(state.values.size())) {
+    throw Error(ErrorCode::kBadData,
+                fmt::format("the checkpoint holds '{}' with {} values, but its model has no such parameter",
+                            state.parameter, state.values.size()));
+  }
+  tensor->clear_float_data();
+  tensor->set_raw_data(state.values.data(), state.values.size() * sizeof(float));
+}
+
+bool HasKind(const Checkpoint& checkpoint, const char* kind) {
+  return std::any_of(checkpoint.state.begin(), checkpoint.state.end(),
+                     [&](const StateTensor& tensor) { return tensor.kind == kind; });
+}
+
+void NoteWeights(onnx::ModelProto& model, const std::string& weights) {
+  const std::string training = GetMetadata(model, metadata_key::kTraining);
+  if (training.empty()) return;
+  auto json = nlohmann::ordered_json::parse(training);
+  json["weights"] = weights;
+  SetMetadata(model, metadata_key::kTraining, json.dump());
+}
+
+void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name) {
+  std::set<std::string> own;
+  for (const auto& function : model.functions()) own.insert(function.domain());
+  std::set<std::string> others;
+  for (const auto& node : model.graph().node()) {
+    if (!node.domain().empty() && node.domain() != "ai.onnx" && !own.contains(node.domain()))
+      others.insert(node.domain() + "." + node.op_type());
+  }
+  if (!others.empty())
+    spdlog::warn("{}: not every ONNX runtime has its operators {}", name, fmt::join(others, ", "));
+}
+
+}  // namespace
+
+onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
+  const bool averaged = weights == Weights::kAverage && HasKind(checkpoint, kAverageKind);
+  onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
+  for (const StateTensor& tensor : checkpoint.state)
+    if (tensor.kind == (averaged ? kAverageKind : kParametersKind)) SetValues(model, tensor);
+  NoteWeights(model, averaged ? "ema" : "raw");
+  return model;
+}
+
+std::string WithoutParameters(onnx::ModelProto model, std::span<const StateTensor> state) {
+  for (const StateTensor& tensor : state) {
+    if (tensor.kind != kParametersKind) continue;
+    if (onnx::TensorProto* initialiser = FindInitialiser(model, tensor.parameter)) {
+      initialiser->clear_float_data();
+      initialiser->clear_raw_data();
+    }
+  }
+  return SerializeModel(model);
+}
+
+std::string GetMetadata(const onnx::ModelProto& model, const std::string& key) {
+  for (const auto& entry : model.metadata_props())
+    if (entry.key() == key) return entry.value();
+  return "";
+}
+
+void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value) {
+  auto* entries = model.mutable_metadata_props();
+  entries->erase(
+      std::remove_if(entries->begin(), entries->end(), [&](const auto& e) { return e.key() == key; }),
+      entries->end());
+  if (value.empty()) return;
+  auto* entry = entries->Add();
+  entry->set_key(key);
+  entry->set_value(value);
+}
+
+void RemoveStaleMetadata(onnx::ModelProto& model) {
+  for (const char* key : {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod,
+                          metadata_key::kGradientFragment})
+    SetMetadata(model, key, "");
+}
+
+void Finish(onnx::ModelProto& model, const std::string& name) {
+  const EnergyContract contract = CheckContract(model, name);
+  // Some exporters leave it empty; ONNX Runtime does not mind, the standard does.
+  if (model.graph().name().empty()) model.mutable_graph()->set_name("energy");
+  SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
+  SetMetadata(model, metadata_key::kDimension, std::to_string(contract.dimension));
+  CheckOnnx(model, name);
+  WarnOfOtherOperators(model, name);
+}
+
+}  // namespace ort_ed

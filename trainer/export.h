@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint.h"
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace ort_ed {
+
+enum class Weights {
+  kAverage,  // the moving average; the parameters themselves in a run without one
+  kRaw,
+};
+
+// The model of a checkpoint with its trained weights. Throws kBadData, naming the tensor, where state and
+// model do not belong together.
+onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights);
+
+// The bytes of a model without the values of the parameters that `state` carries anyway: Checkpoint::model.
+std::string WithoutParameters(onnx::ModelProto model, std::span<const StateTensor> state);
+
+// Metadata of the model by key; SetMetadata() with an empty value removes the key.
+std::string GetMetadata(const onnx::ModelProto& model, const std::string& key);
+void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value);
+
+// Removes what is no longer true when the weights change: log Z and the input gradient.
+void RemoveStaleMetadata(onnx::ModelProto& model);
+
+// Makes the model ready to be deployed: completes the metadata and checks the contract and the graph. `name`
+// stands for the model in messages. Throws kBadModel.
+void Finish(onnx::ModelProto& model, const std::string& name);
+
+}  // namespace ort_ed

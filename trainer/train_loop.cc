@@ -1,0 +1,282 @@
+#include "trainer/train_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <onnx/onnx_pb.h>
+#include <spdlog/spdlog.h>
+
+#include "models/model_file.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+#include "runtime/data/atomic_file.h"
+#include "trainer/checkpoint.h"
+#include "trainer/export.h"
+#include "trainer/metrics.h"
+#include "trainer/run_folder.h"
+#include "trainer/training_setup.h"
+
+namespace ort_ed {
+namespace {
+
+// Validation has noise of its own, the same every time.
+constexpr uint64_t kValidationSeed = 0x6E6F6973652D7661ULL;
+// A loss beyond this is no progress any more, though every number is still finite.
+constexpr double kHopelessLoss = 1e6;
+
+using Clock = std::chrono::steady_clock;
+
+double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+double WallTime() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+class Ticker {
+ public:
+  explicit Ticker(const Every& every) : every_(every) {}
+
+  bool Due(int64_t step) {
+    if (every_.seconds == 0) return every_.steps > 0 && step % every_.steps == 0;
+    if (Seconds(Clock::now() - last_) < every_.seconds) return false;
+    last_ = Clock::now();
+    return true;
+  }
+
+ private:
+  Every every_;
+  Clock::time_point last_ = Clock::now();
+};
+
+// Means of the metrics since the last logged line. Part of every checkpoint, so that a resumed run logs what
+// an uninterrupted one would.
+class RunningMeans {
+ public:
+  void Add(const StepResult& result) {
+    sums_["count"] += 1;
+    sums_["loss"] += result.loss;
+    sums_["energy_positive"] += result.energy_positive;
+    sums_["energy_negative"] += result.energy_negative;
+    sums_["gradient_norm"] += result.gradient_norm;
+  }
+  bool empty() const { return sums_.empty(); }
+  double Mean(const std::string& name) const { return sums_.at(name) / sums_.at("count"); }
+
+  const std::map<std::string, double>& sums() const { return sums_; }
+  void Reset(std::map<std::string, double> sums = {}) { sums_ = std::move(sums); }
+
+ private:
+  std::map<std::string, double> sums_;
+};
+
+class Run {
+ public:
+  Run(TrainingSetup setup, std::string folder, const TrainHooks& hooks, const Checkpoint* resumed)
+      : setup_(std::move(setup)),
+        config_(setup_.config),
+        folder_(std::move(folder)),
+        hooks_(hooks),
+        step_(resumed ? resumed->step : 0),
+        checkpoints_(folder_ + "/" + run_file::kCheckpoints),
+        metrics_(folder_, step_),
+        log_(config_.log_every),
+        validate_(config_.validate_every),
+        checkpoint_(config_.checkpoint_every) {
+    if (resumed) means_.Reset(resumed->running);
+    result_.step = step_;
+  }
+
+  TrainResult Train() {
+    ContrastiveBatch batch = MakeBatch(config_.batch_size);
+    last_logged_step_ = step_;
+    last_logged_ = Clock::now();
+    if (step_ == 0) {
+      WriteCheckpoint();
+    } else {
+      WriteModel(MakeCheckpoint());  // the process may have been killed between checkpoint and model
+    }
+    while (step_ < config_.steps) {
+      if (hooks_.stop && hooks_.stop()) {
+        WriteCheckpoint();
+        return result_;
+      }
+      Step(batch);
+      const bool last = step_ == config_.steps;
+      const bool log = log_.Due(step_);
+      const bool validate = validate_.Due(step_);
+      if (log || validate || last) Log(log || last, validate || last);
+      if (checkpoint_.Due(step_) || last) WriteCheckpoint();
+      ReportProgress();
+    }
+    result_.complete = true;
+    return result_;
+  }
+
+ private:
+  ContrastiveBatch MakeBatch(int64_t positives) const {
+    return {positives, setup_.perturbation->NegativesPerRow(config_.negatives), setup_.step->dimension(),
+            setup_.perturbation->Weighted()};
+  }
+
+  void Step(ContrastiveBatch& batch) {
+    const int64_t first_row = step_ * config_.batch_size;
+    for (int64_t i = 0; i < batch.positives; ++i)
+      setup_.dataset.training->Draw(first_row + i, batch.Positive(i));
+    FillNegatives(*setup_.perturbation, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(step_), 0,
+                  batch);
+    const StepResult result = setup_.step->Step(batch, config_.LearningRate(step_ + 1), step_ + 1);
+    if (!result.finite() || result.loss > kHopelessLoss) ThrowDiverged(result);
+    ++step_;
+    result_.step = step_;
+    means_.Add(result);
+  }
+
+  // The state of the last good step is in memory, but it is about to diverge: the checkpoints are better.
+  [[noreturn]] void ThrowDiverged(const StepResult& result) const {
+    std::string advice =
+        fmt::format("a smaller learning rate (--learning-rate {:.2g})", config_.learning_rate / 5);
+    if (config_.clip == 0) advice += ", clipping of the gradient (--clip 5)";
+    if (config_.clip > 0) advice += fmt::format(", a lower --clip than {}", config_.clip);
+    if (config_.w == 0) advice += ", stabilisation of the loss (--w 1)";
+    if (config_.warmup_steps == 0) advice += ", warm-up (--warmup-steps 1000)";
+    throw Error(
+        ErrorCode::kRuntime,
+        fmt::format(
+            "the training diverged at step {}: loss {}, energies {} of positives and {} of negatives, "
+            "gradient norm {}. Try {}. The last good checkpoint is '{}'",
+            step_ + 1, result.loss, result.energy_positive, result.energy_negative, result.gradient_norm,
+            advice, checkpoints_.PathOf(checkpoints_.Steps().back())));
+  }
+
+  void Log(bool log, bool validate) {
+    MetricsLine line{.step = step_, .time = WallTime(), .values = {}};
+    if (log && !means_.empty()) {
+      for (const char* name : {"loss", "energy_positive", "energy_negative", "gradient_norm"})
+        line.values.emplace_back(name, means_.Mean(name));
+      line.values.emplace_back("learning_rate", config_.LearningRate(step_));
+      line.values.emplace_back("steps_per_second", static_cast<double>(step_ - last_logged_step_) /
+                                                       std::max(1e-9, Seconds(Clock::now() - last_logged_)));
+      result_.loss = means_.Mean("loss");
+      last_logged_step_ = step_;
+      last_logged_ = Clock::now();
+      means_.Reset();
+    }
+    if (validate && setup_.dataset.validation.rows > 0) {
+      result_.validation_loss = Validate();
+      line.values.emplace_back("validation_loss", *result_.validation_loss);
+    }
+    if (!line.values.empty()) metrics_.Append(line);
+  }
+
+  // With the averaged weights, since those are deployed.
+  double Validate() {
+    const RowTable& rows = setup_.dataset.validation;
+    const int64_t part = config_.micro_batch > 0 ? config_.micro_batch : config_.batch_size;
+    double sum = 0;
+    for (int64_t first = 0; first < rows.rows; first += part) {
+      ContrastiveBatch batch = MakeBatch(std::min(part, rows.rows - first));
+      for (int64_t i = 0; i < batch.positives; ++i)
+        std::ranges::copy(rows.Row(first + i), batch.Positive(i).begin());
+      FillNegatives(*setup_.perturbation, static_cast<uint64_t>(config_.seed) ^ kValidationSeed, 0, first,
+                    batch);
+      sum += setup_.step->Evaluate(batch, /*averaged=*/true).loss * static_cast<double>(batch.positives);
+    }
+    return sum / static_cast<double>(rows.rows);
+  }
+
+  void WriteCheckpoint() {
+    const Checkpoint checkpoint = MakeCheckpoint();
+    checkpoints_.Write(checkpoint, static_cast<int>(config_.keep_checkpoints));
+    WriteModel(checkpoint);
+  }
+
+  Checkpoint MakeCheckpoint() {
+    SetMetadata(setup_.model, metadata_key::kTraining, DescribeTraining(setup_, step_));
+    Checkpoint checkpoint{.step = step_,
+                          .configuration = config_.Hash(),
+                          .data = setup_.dataset.hash,
+                          .model = {},
+                          .running = means_.sums(),
+                          .state = setup_.step->ReadState()};
+    checkpoint.model = WithoutParameters(setup_.model, checkpoint.state);
+    return checkpoint;
+  }
+
+  void WriteModel(const Checkpoint& checkpoint) {
+    const std::string path = folder_ + "/" + run_file::kModel;
+    onnx::ModelProto model = ModelOf(checkpoint, Weights::kAverage);
+    Finish(model, path);
+    WriteFileAtomically(path, SerializeModel(model));
+    if (hooks_.checkpoint) hooks_.checkpoint();
+  }
+
+  void ReportProgress() {
+    if (!hooks_.progress) return;
+    hooks_.progress({.step = step_,
+                     .steps = config_.steps,
+                     .loss = means_.empty() ? result_.loss : means_.Mean("loss"),
+                     .validation_loss = result_.validation_loss});
+  }
+
+  TrainingSetup setup_;
+  const TrainConfig& config_;
+  std::string folder_;
+  const TrainHooks& hooks_;
+  int64_t step_;
+  CheckpointFolder checkpoints_;
+  MetricsLog metrics_;
+  Ticker log_;
+  Ticker validate_;
+  Ticker checkpoint_;
+  RunningMeans means_;
+  int64_t last_logged_step_ = 0;
+  Clock::time_point last_logged_;
+  TrainResult result_;
+};
+
+void Describe(const TrainingSetup& setup) {
+  const Dataset& dataset = setup.dataset;
+  spdlog::info("{} variables, {} rows to train on, {} to validate on; {} parameters; device {}",
+               dataset.training->columns(),
+               dataset.training_rows > 0 ? fmt::format("{}", dataset.training_rows) : "endless",
+               dataset.validation.rows, setup.step->parameter_count(), setup.config.device);
+}
+
+}  // namespace
+
+TrainResult StartTraining(TrainConfig config, const std::string& folder, ExistingRun existing,
+                          const TrainHooks& hooks) {
+  CheckUnused(folder, existing);
+  TrainingSetup setup = SetUp(std::move(config), hooks.synth);
+  Describe(setup);
+  MakeFolder(folder);
+  const FolderLock lock(folder);
+  ClearRun(folder);
+  WriteFileAtomically(folder + "/" + run_file::kConfig, setup.config.ToToml());
+  return Run(std::move(setup), folder, hooks, nullptr).Train();
+}
+
+TrainConfig ReadRunConfig(const std::string& folder) {
+  RequireRunFolder(folder);
+  TrainConfig config;
+  ReadConfig(folder + "/" + run_file::kConfig, config);
+  return config;
+}
+
+TrainResult ResumeTraining(TrainConfig config, const std::string& folder, const TrainHooks& hooks) {
+  RequireRunFolder(folder);
+  const FolderLock lock(folder);
+  RemoveTemporaryFiles(folder);
+  std::optional<Checkpoint> checkpoint = CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest();
+  TrainingSetup setup = checkpoint
+                            ? SetUp(std::move(config), *checkpoint, hooks.synth)
+                            : SetUp(std::move(config), hooks.synth);  // killed before its first checkpoint
+  if (checkpoint) checkpoint->state.clear();
+  Describe(setup);
+  spdlog::info("resuming at step {}", checkpoint ? checkpoint->step : 0);
+  WriteFileAtomically(folder + "/" + run_file::kConfig, setup.config.ToToml());
+  return Run(std::move(setup), folder, hooks, checkpoint ? &*checkpoint : nullptr).Train();
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include <onnx/onnx_pb.h>
+
+#include "trainer/checkpoint.h"
+#include "trainer/dataset.h"
+#include "trainer/perturbation/perturbation.h"
+#include "trainer/train_config.h"
+#include "trainer/train_step.h"
+
+namespace ort_ed {
+
+// What a run trains, on what, and how: everything its configuration names, opened and made.
+struct TrainingSetup {
+  TrainConfig config;  // resolved: absolute paths, the real device, nothing left to "auto"
+  Dataset dataset;
+  onnx::ModelProto model;  // with the parameters to start from
+  std::unique_ptr<Perturbation> perturbation;
+  std::unique_ptr<TrainStep> step;
+};
+
+// For a run from the beginning. Throws whatever is wrong with configuration, data, model or device; writes
+// nothing.
+TrainingSetup SetUp(TrainConfig config, const SynthHook& synth);
+
+// For a run that goes on from a checkpoint. Throws kInvalidArgument if configuration or data are not those of
+// the checkpoint.
+TrainingSetup SetUp(TrainConfig config, const Checkpoint& checkpoint, const SynthHook& synth);
+
+// The ort_ed.training metadata of a model trained for `step` steps: a JSON object.
+std::string DescribeTraining(const TrainingSetup& setup, int64_t step);
+
+}  // namespace ort_ed
