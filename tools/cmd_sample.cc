@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include "models/energy_spec.h"
 #include "ort_ed/diagnostics.h"
 #include "ort_ed/error.h"
 #include "ort_ed/sampler.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/picture/pictures.h"
 #include "tools/progress.h"
 #include "tools/sample_start.h"
 #include "tools/sampler_arguments.h"
@@ -21,6 +23,7 @@ namespace ort_ed {
 namespace {
 
 constexpr char kTempering[] = "tempering";
+constexpr int64_t kPictureSamples = 100;
 
 // Which states of the chains are the samples: after step `first`, then every `thin` steps up to `steps`.
 struct Schedule {
@@ -93,6 +96,8 @@ void AddArguments(argparse::ArgumentParser& parser) {
       "it rows with empty cells (or NaN), which are filled");
   parser.add_argument("--trace").metavar("FILE").help(
       "energies of all chains after every step, steps x chains, .npy");
+  parser.add_argument("--png").metavar("FILE").help("a picture of the first 100 samples, each as an image");
+  parser.add_argument("--shape").metavar("HxW").help("of that image [as the model says]");
   parser.add_argument("--json").flag().help("print the diagnostics as JSON on the standard output");
   AddSamplerArguments(parser);
   AddTemperingArguments(parser);
@@ -127,6 +132,7 @@ class SampleRun {
   }
 
   int64_t written() const { return written_; }
+  const std::vector<uint8_t>& first_samples() const { return first_samples_; }
   const Chains& chains() const { return chains_; }
   Diagnostics Summarise() const { return recorder_.Summarise(chains_.counters, Seconds(measured_since_)); }
 
@@ -165,8 +171,11 @@ class SampleRun {
 
   void WriteSamples() {
     const int64_t rows = std::min(chains_.count, schedule_.samples - written_);
-    const auto end = chains_.states.begin() + rows * chains_.dimension;
-    samples_->Write(std::vector<uint8_t>(chains_.states.begin(), end));
+    const std::vector<uint8_t> values(chains_.states.begin(),
+                                      chains_.states.begin() + rows * chains_.dimension);
+    samples_->Write(values);
+    const int64_t shown = std::clamp<int64_t>(kPictureSamples - written_, 0, rows);
+    first_samples_.insert(first_samples_.end(), values.begin(), values.begin() + shown * chains_.dimension);
     written_ += rows;
   }
 
@@ -179,7 +188,21 @@ class SampleRun {
   Clock::time_point measured_since_ = Clock::now();
   int64_t at_once_ = 1;
   int64_t written_ = 0;
+  std::vector<uint8_t> first_samples_;
 };
+
+// Height and width of a sample as an image, for --png.
+std::vector<int64_t> ChosenShape(const argparse::ArgumentParser& arguments, const EnergyModel& model) {
+  const auto given = arguments.present("--shape");
+  if (!given && !model.metadata().image_shape)
+    throw UsageError("--png needs --shape HxW: the model does not say how its variables form an image");
+  const std::vector<int64_t> shape = given ? ParseImageShape(*given) : *model.metadata().image_shape;
+  if (shape[0] * shape[1] != model.dimension()) {
+    throw UsageError(
+        fmt::format("--shape {}x{} is not the shape of {} variables", shape[0], shape[1], model.dimension()));
+  }
+  return shape;
+}
 
 // Evaluations that a run would cost if the energy were not known to be quadratic.
 int64_t ExpectedEvaluations(const Schedule& schedule, const std::string& sampler, int64_t dimension) {
@@ -235,6 +258,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   const SampleStart start =
       ReadSampleStart(arguments.present("--init"), arguments.present("--clamp"), model.dimension());
   const Schedule schedule = ChosenSchedule(arguments, start.rows);
+  const auto picture = arguments.present("--png");
+  const std::vector<int64_t> shape = picture ? ChosenShape(arguments, model) : std::vector<int64_t>{};
   EnergyFunctionOptions detect{.threads = load.threads};
   detect.evaluation_budget =
       std::min(detect.evaluation_budget, ExpectedEvaluations(schedule, chosen.name, model.dimension()));
@@ -261,6 +286,10 @@ void Run(const argparse::ArgumentParser& arguments) {
                                                  output, run.written()));
   }
 
+  if (picture) {
+    SampleGridPicture(run.first_samples(), static_cast<int>(shape[0]), static_cast<int>(shape[1]))
+        .Save(*picture);
+  }
   const Diagnostics diagnostics = run.Summarise();
   const bool quadratic = target.energy->quadratic() != nullptr;
   if (!json) return Report(diagnostics, chosen.name, quadratic);
@@ -285,7 +314,7 @@ extern const Command kSampleCommand = {
     .name = "sample",
     .summary = "draw samples from a model, also conditionally on known values",
     .examples =
-        "  ort-ed sample model.onnx -n 1000 --steps 1000 -o samples.npy\n"
+        "  ort-ed sample model.onnx -n 1000 --steps 1000 -o samples.npy --png samples.png\n"
         "  ort-ed sample model.onnx -n 1000 --chains 10 --steps 20000 --sampler dmala --step-size 0.3 -o "
         "samples.npy\n"
         "  ort-ed sample model.onnx --sampler tempering --temperatures 12 --trace energies.npy -o "

@@ -214,6 +214,16 @@ TEST_F(Sample, KeepsWhatTheMaskSays) {
   EXPECT_EQ(ReadRows(folder_.File("y.csv")).rows, 2);
 }
 
+TEST_F(Sample, DrawsAPicture) {
+  const std::string png = folder_.File("grid.png");
+  const CommandResult result =
+      Run({ring_, "-n", "150", "--steps", "3", "-o", folder_.File("x.npy"), "--png", png, "--shape", "3x1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream file(png, std::ios::binary);
+  EXPECT_EQ(file.get(), 0x89);
+  EXPECT_EQ(file.get(), 'P');
+}
+
 TEST_F(Sample, RefusesWhatCannotBe) {
   const std::string out = folder_.File("x.npy");
   const auto fails = [&](int code, const std::string& message, std::vector<std::string> arguments) {
@@ -234,6 +244,8 @@ TEST_F(Sample, RefusesWhatCannotBe) {
         {ring_, "--init", Write("init.csv", "1,0,1\n0,1,1\n"), "--clamp", Write("mask.csv", "1,0\n")});
   fails(1, "column 2", {ring_, "--init", Write("bad.csv", "1,2,1\n")});
   fails(1, "block", {ring_, "--sampler", "block-gibbs", "--block", "40"});
+  fails(2, "--png needs --shape", {ring_, "--png", folder_.File("x.png")});
+  fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
   EXPECT_EQ(Run({ring_, "--json", "-o", "-"}).exit_code, 2);
 }
 

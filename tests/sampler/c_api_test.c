@@ -1,0 +1,120 @@
+/* The C interface of the samplers from a C program that sees nothing but the installed headers and libraries.
+ * The model is U(x) = sum of (i + 1) x_i: independent variables with P(x_i = 1) = 1 / (1 + exp(i + 1)). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ort_ed/sampler_c_api.h"
+
+#define DIMENSION 12
+#define CHAINS 20000
+
+#define CHECK(condition)                                                                       \
+  do {                                                                                         \
+    if (!(condition)) {                                                                        \
+      fprintf(stderr, "%s:%d: %s is false (last error: %s)\n", __FILE__, __LINE__, #condition, \
+              ort_ed_last_error());                                                            \
+      exit(1);                                                                                 \
+    }                                                                                          \
+  } while (0)
+
+static int LastErrorHas(const char* part) { return strstr(ort_ed_last_error(), part) != NULL; }
+
+static void TestNames(void) {
+  int found = 0, index = 0;
+  for (; ort_ed_sampler_name(index) != NULL; ++index)
+    found += strcmp(ort_ed_sampler_name(index), "gibbs") == 0;
+  CHECK(found == 1 && index >= 7);
+  CHECK(ort_ed_sampler_name(-1) == NULL);
+}
+
+static void TestGibbs(const ort_ed_model* model) {
+  static uint8_t states[CHAINS * DIMENSION];
+  static double energies[CHAINS];
+  ort_ed_chains* chains = NULL;
+  int chain, i;
+  CHECK(ort_ed_chains_start(model, CHAINS, NULL, NULL, NULL, &chains) == ORT_ED_OK);
+  CHECK(ort_ed_chains_step(chains, 3) == ORT_ED_OK);
+  CHECK(ort_ed_chains_step(chains, -1) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_read(chains, states, energies) == ORT_ED_OK);
+  CHECK(ort_ed_chains_read(chains, NULL, NULL) == ORT_ED_OK);
+  CHECK(ort_ed_chains_acceptance_rate(chains) > 0.01 && ort_ed_chains_acceptance_rate(chains) < 0.3);
+  for (i = 0; i < DIMENSION; ++i) {
+    const double p = 1 / (1 + exp(i + 1));
+    double ones = 0;
+    for (chain = 0; chain < CHAINS; ++chain) ones += states[chain * DIMENSION + i];
+    CHECK(fabs(ones / CHAINS - p) < 6 * sqrt(p / CHAINS) + 10.0 / CHAINS);
+  }
+  for (chain = 0; chain < CHAINS; ++chain) {
+    double energy = 0;
+    for (i = 0; i < DIMENSION; ++i) energy += (i + 1) * states[chain * DIMENSION + i];
+    CHECK(fabs(energies[chain] - energy) < 1e-4);
+  }
+  ort_ed_chains_free(chains);
+  ort_ed_chains_free(NULL);
+}
+
+static void TestClampingAndOptions(const ort_ed_model* model) {
+  uint8_t start[2 * DIMENSION] = {0}, clamped[2 * DIMENSION] = {0}, states[2 * DIMENSION],
+                    again[2 * DIMENSION];
+  ort_ed_sampler_options options = ORT_ED_SAMPLER_OPTIONS_INIT;
+  ort_ed_chains* chains = NULL;
+  int run;
+  start[DIMENSION - 1] = clamped[DIMENSION - 1] = 1;
+  options.seed = 7;
+  options.beta = 0.1;
+  options.sampler = "dmala"; /* a quadratic energy has its gradient */
+  for (run = 0; run < 2; ++run) {
+    options.threads = 1 + run;
+    CHECK(ort_ed_chains_start(model, 2, start, clamped, &options, &chains) == ORT_ED_OK);
+    CHECK(ort_ed_chains_step(chains, 50) == ORT_ED_OK);
+    CHECK(ort_ed_chains_read(chains, run == 0 ? states : again, NULL) == ORT_ED_OK);
+    ort_ed_chains_free(chains);
+  }
+  CHECK(states[DIMENSION - 1] == 1);
+  CHECK(memcmp(states, start, sizeof states) != 0);
+  CHECK(memcmp(states, again, sizeof states) == 0);
+}
+
+static void TestFailures(const ort_ed_model* model) {
+  ort_ed_sampler_options options = ORT_ED_SAMPLER_OPTIONS_INIT;
+  uint8_t bad[DIMENSION] = {0, 2};
+  ort_ed_chains* chains = (ort_ed_chains*)&options;
+  CHECK(ort_ed_chains_start(NULL, 1, NULL, NULL, NULL, &chains) == ORT_ED_INVALID_ARGUMENT && chains == NULL);
+  CHECK(ort_ed_chains_start(model, 1, NULL, NULL, NULL, NULL) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_start(model, 0, NULL, NULL, NULL, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_start(model, 1, bad, NULL, NULL, &chains) == ORT_ED_BAD_DATA &&
+        LastErrorHas("variable 1"));
+  options.sampler = "gips";
+  CHECK(ort_ed_chains_start(model, 1, NULL, NULL, &options, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(LastErrorHas("gips") && LastErrorHas("gibbs"));
+  options.struct_size = 4;
+  CHECK(ort_ed_chains_start(model, 1, NULL, NULL, &options, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_step(NULL, 1) == ORT_ED_INVALID_ARGUMENT);
+}
+
+static void TestAis(const ort_ed_model* model) {
+  ort_ed_log_z_estimate estimate;
+  double exact = 0;
+  int i;
+  for (i = 0; i < DIMENSION; ++i) exact += log1p(exp(-(i + 1)));
+  CHECK(ort_ed_log_z_ais(model, 200, 200, NULL, &estimate) == ORT_ED_OK);
+  CHECK(estimate.standard_error > 0 && estimate.standard_error < 0.2 && estimate.effective_chains > 20);
+  CHECK(fabs(estimate.log_z - exact) < 5 * estimate.standard_error);
+  CHECK(ort_ed_log_z_ais(model, 0, 10, NULL, &estimate) == ORT_ED_INVALID_ARGUMENT);
+}
+
+int main(int argc, char** argv) {
+  ort_ed_model* model = NULL;
+  if (argc != 2) return 2;
+  CHECK(ort_ed_model_load(argv[1], NULL, &model) == ORT_ED_OK);
+  CHECK(ort_ed_model_dimension(model) == DIMENSION);
+  TestNames();
+  TestGibbs(model);
+  TestClampingAndOptions(model);
+  TestFailures(model);
+  TestAis(model);
+  ort_ed_model_free(model);
+  return 0;
+}
