@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <optional>
 
@@ -9,7 +10,10 @@
 #include "tools/architecture_arguments.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/plot_curves.h"
 #include "tools/progress.h"
+#include "tools/synth_rows.h"
+#include "trainer/metrics.h"
 #include "trainer/train_loop.h"
 
 namespace ort_ed {
@@ -94,9 +98,30 @@ void PrintResult(const TrainResult& result, const std::string& folder, bool json
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
 }
 
-TrainHooks MakeHooks(Progress& progress) {
+// Draws the curves now and then, and at the end whatever it is.
+class Curves {
+ public:
+  explicit Curves(std::string folder) : folder_(std::move(folder)) {}
+  void DrawNowAndThen() {
+    if (std::chrono::steady_clock::now() - drawn_ > kPeriod) Draw();
+  }
+  void Draw() {
+    drawn_ = std::chrono::steady_clock::now();
+    const auto lines = ReadMetrics(folder_ + "/" + MetricsLog::FileName());
+    if (!lines.empty()) TrainingCurvesPicture(lines).Save(folder_ + "/" + run_file::kCurves);
+  }
+
+ private:
+  static constexpr std::chrono::seconds kPeriod{30};
+  std::string folder_;
+  std::chrono::steady_clock::time_point drawn_ = std::chrono::steady_clock::now();
+};
+
+TrainHooks MakeHooks(Progress& progress, Curves& curves) {
   TrainHooks hooks;
   hooks.stop = Interrupted;
+  hooks.synth = DrawSynthRows;
+  hooks.checkpoint = [&curves] { curves.DrawNowAndThen(); };
   hooks.progress = [&progress](const TrainProgress& now) {
     std::string details = fmt::format("loss {:.4f}", now.loss);
     if (now.validation_loss) details += fmt::format(", validation {:.4f}", *now.validation_loss);
@@ -113,10 +138,18 @@ TrainResult Train(const argparse::ArgumentParser& arguments, const std::string& 
   if (config.data.empty()) throw UsageError("name the rows to train on: --data FILE, or --data synth:NAME");
 
   Progress progress("training", "steps", config.steps);
-  const TrainHooks hooks = MakeHooks(progress);
-  if (resuming) return ResumeTraining(config, folder, hooks);
-  return StartTraining(config, folder,
-                       arguments.get<bool>("--force") ? ExistingRun::kReplace : ExistingRun::kRefuse, hooks);
+  Curves curves(folder);
+  const TrainHooks hooks = MakeHooks(progress, curves);
+  const ExistingRun existing = arguments.get<bool>("--force") ? ExistingRun::kReplace : ExistingRun::kRefuse;
+  try {
+    const TrainResult result =
+        resuming ? ResumeTraining(config, folder, hooks) : StartTraining(config, folder, existing, hooks);
+    curves.Draw();
+    return result;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kRuntime) curves.Draw();  // diverged: the curves show how
+    throw;
+  }
 }
 
 void Run(const argparse::ArgumentParser& arguments) {

@@ -1,5 +1,7 @@
 // Spins on a periodic lattice, drawn by Gibbs sampling, for `ort-ed data`.
 
+#include "tools/data_ising.h"
+
 #include <algorithm>
 
 #include <spdlog/spdlog.h>
@@ -106,37 +108,50 @@ void WriteCouplings(const std::string& path, const std::vector<double>& coupling
   writer->Commit();
 }
 
+std::vector<double> LatticeCouplings(const IsingRequest& request) {
+  return LatticeCouplings(request.height, request.width, request.sigma);
+}
+
 void Write(const DataRequest& request, const argparse::ArgumentParser& arguments) {
   const std::vector<int64_t> shape = ParseImageShape(arguments.get("--shape"));
-  const auto updates = arguments.get<int64_t>("--steps");
-  if (updates < 0) throw UsageError(fmt::format("--steps {} is not a number of updates", updates));
-  const int64_t spins = shape[0] * shape[1];
-  if (spins > kMostSpins)
-    throw UsageError(fmt::format("--shape: at most {} spins, not {}", kMostSpins, spins));
-  const std::vector<double> couplings =
-      LatticeCouplings(shape[0], shape[1], arguments.get<double>("--sigma"));
-  const int threads = arguments.get<int>("--threads");
-  const Target target(SpinEnergy(couplings, spins, threads));
-
+  const IsingRequest ising{.height = shape[0],
+                           .width = shape[1],
+                           .sigma = arguments.get<double>("--sigma"),
+                           .rows = request.rows,
+                           .updates = arguments.get<int64_t>("--steps"),
+                           .seed = request.seed,
+                           .threads = arguments.get<int>("--threads")};
+  const int64_t spins = ising.height * ising.width;
   const auto writer = CreateBitFile(request.output, {.columns = spins});
-  Progress progress("drawing ising", "updates", request.rows * updates);
-  int64_t done = 0;
-  for (int64_t first = 0; first < request.rows; first += kChainsAtOnce) {
-    const int64_t count = std::min(kChainsAtOnce, request.rows - first);
-    Chains chains = StartChains(target, count, request.seed, static_cast<uint64_t>(first));
-    RunUpdates(target, chains, updates, threads, [&](int64_t updates_of_chain) {
-      progress.Update(done += updates_of_chain * count);
-      if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
-    });
-    writer->Write(std::vector<uint8_t>(chains.states.begin(), chains.states.end()));
-  }
-  progress.Finish();
-  if (const auto path = arguments.present("--couplings")) WriteCouplings(*path, couplings, spins);
+  DrawIsingRows(ising, [&](std::span<const uint8_t> rows) { writer->Write(rows); });
+  if (const auto path = arguments.present("--couplings"))
+    WriteCouplings(*path, LatticeCouplings(ising), spins);
   writer->Commit();
   spdlog::info("{}: {} rows of {} spins", request.output, request.rows, spins);
 }
 
 }  // namespace
+
+void DrawIsingRows(const IsingRequest& request,
+                   const std::function<void(std::span<const uint8_t> rows)>& consume) {
+  if (request.updates < 0)
+    throw UsageError(fmt::format("--steps {} is not a number of updates", request.updates));
+  const int64_t spins = request.height * request.width;
+  if (spins > kMostSpins)
+    throw UsageError(fmt::format("--shape: at most {} spins, not {}", kMostSpins, spins));
+  const Target target(SpinEnergy(LatticeCouplings(request), spins, request.threads));
+  Progress progress("drawing ising", "updates", request.rows * request.updates);
+  int64_t done = 0;
+  for (int64_t first = 0; first < request.rows; first += kChainsAtOnce) {
+    const int64_t count = std::min(kChainsAtOnce, request.rows - first);
+    Chains chains = StartChains(target, count, request.seed, static_cast<uint64_t>(first));
+    RunUpdates(target, chains, request.updates, request.threads, [&](int64_t updates_of_chain) {
+      progress.Update(done += updates_of_chain * count);
+      if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
+    });
+    consume(std::vector<uint8_t>(chains.states.begin(), chains.states.end()));
+  }
+}
 
 extern const DataFamily kIsingData = {.members = Members, .add_arguments = AddArguments, .write = Write};
 

@@ -224,7 +224,12 @@ Dataset OpenDataset(const TrainConfig& config, int64_t columns, const SynthHook&
   const std::string name = config.data.substr(sizeof(kSynthPrefix) - 1);
   if (const PlanarDensity* density = PlanarDensityCalled(name)) return FromPlanar(*density, config, columns);
   if (!synth) RejectSynth(config);
-  return FromStore(synth(name, static_cast<uint64_t>(config.seed)), config);
+  try {
+    return FromStore(synth(name, static_cast<uint64_t>(config.seed)), config);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    config.Reject("data", error.what());
+  }
 }
 
 }  // namespace ort_ed

@@ -111,6 +111,7 @@ TEST_F(TrainCommand, LeavesARunDirectoryThatTellsEverything) {
   EXPECT_LT(lines[3]["loss"], lines[0]["loss"]);
 
   EXPECT_TRUE(fs::exists(Path("run/config.toml")));
+  EXPECT_TRUE(fs::exists(Path("run/curves.png")));
   EXPECT_TRUE(fs::exists(Path("run/checkpoints/step-40.ckpt")));
   const EnergyModel model = EnergyModel::FromFile(Path("run/model.onnx"));
   EXPECT_EQ(model.dimension(), 6);
@@ -169,6 +170,15 @@ TEST_F(TrainCommand, StartsFromAUsersModelAndKeepsItsMetadata) {
   ExpectFailure(Train("options", {"--model", Path("mine.onnx")}), 2, "an .onnx file has no options");
   WriteBytes(Path("wide.onnx"), MlpModel(7, {8}));
   ExpectFailure(Train("wide", {"--model", Path("wide.onnx"), "--hidden", ""}), 1, "rows.csv");
+}
+
+TEST_F(TrainCommand, TrainsOnSyntheticData) {
+  EXPECT_EQ(Train("pinwheel", {"--data", "synth:pinwheel", "--steps", "5"}).exit_code, 0);
+  const CommandResult ising = Train("ising", {"--data", "synth:ising:shape=3x4,rows=200,steps=500", "--model",
+                                              "ising", "--hidden", "", "--steps", "5"});
+  EXPECT_EQ(ising.exit_code, 0) << ising.err;
+  EXPECT_EQ(EnergyModel::FromFile(Path("ising/model.onnx")).dimension(), 12);
+  EXPECT_EQ(RunOrtEd({"train", "--resume", Path("ising"), "--steps", "10"}).exit_code, 0);
 }
 
 TEST_F(TrainCommand, SurvivesKillsBitForBit) {
@@ -296,7 +306,9 @@ TEST_F(TrainCommand, MisuseIsExplained) {
   ExpectFailure(Train("run", {"--exact"}), 2, "--exact = true: method = bernoulli cannot enumerate");
   ExpectFailure(Train("run", {"--model", "rbm", "--activation", "relu"}), 2, "activation");
   ExpectFailure(Train("run", {"--model", "transformer"}), 2, "mlp");
-  ExpectFailure(Train("run", {"--data", "synth:nothing"}), 2, "synth:nothing");
+  ExpectFailure(Train("run", {"--data", "synth:nothing"}), 2, "there is ising");
+  ExpectFailure(Train("run", {"--data", "synth:ising:sigma=big"}), 2, "'sigma=big' of synth:ising");
+  ExpectFailure(Train("run", {"--data", "synth:ising:colour=red"}), 2, "shape, sigma, rows and steps");
   ExpectFailure(Train("run", {"--device", "abacus"}), 1, "abacus");
   EXPECT_FALSE(fs::exists(Path("run")));
 }

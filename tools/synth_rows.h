@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "trainer/dataset.h"
+
+namespace ort_ed {
+
+// Synthetic data to train on that needs a sampler (TrainHooks::synth): "ising", or with options
+// "ising:shape=10x10,sigma=0.2,rows=2000,steps=1000000". Throws kInvalidArgument that lists what there is.
+RowStore DrawSynthRows(const std::string& name, uint64_t seed);
+
+}  // namespace ort_ed
