@@ -15,6 +15,7 @@ namespace {
 using training_tensor::Next;
 using training_tensor::StateTensorName;
 using Losses = std::array<float, 3>;
+using Report = std::array<float, 5>;
 
 // A run of groups of a batch.
 struct Groups {
@@ -122,52 +123,56 @@ struct TrainStep::Impl {
     session.BindInput(training_tensor::kControl, HostTensor(control.data(), {kControlSize}));
   }
 
-  void BindState(TrainSession& session, std::array<float, 2>& norms) {
+  void BindState(TrainSession& session, Report& report) {
     for (size_t i = 0; i < kinds.size(); ++i) {
       session.BindInput(StateTensorName(kinds[i]), state[i]);
       session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
     }
-    session.BindOutput(training_tensor::kNorms, HostArray(norms));
+    session.BindOutput(training_tensor::kReport, HostArray(report));
   }
 
-  void RunWhole(const ContrastiveBatch& batch, std::vector<float>& control, Losses& losses,
-                std::array<float, 2>& norms) {
+  void RunWhole(const ContrastiveBatch& batch, std::vector<float>& control, Report& report) {
     TrainSession& session = Session(TrainingGraphKind::kStep);
     BindBatch(session, batch, {0, batch.positives});
     BindControl(session, control);
-    BindState(session, norms);
-    session.BindOutput(training_tensor::kLosses, HostArray(losses));
+    BindState(session, report);
     session.Run();
   }
 
-  void RunInParts(const ContrastiveBatch& batch, std::vector<float>& control, Losses& losses,
-                  std::array<float, 2>& norms) {
-    if (gradients.empty()) {
-      const std::vector<float> zeros(static_cast<size_t>(FlatSize()));
-      for (int i = 0; i < 3; ++i) gradients.push_back(memory.Vector(zeros));
+  void RunInParts(const ContrastiveBatch& batch, std::vector<float>& control, Report& report) {
+    if (sums.empty()) {
+      const std::vector<float> gradient(static_cast<size_t>(FlatSize())), losses(3);
+      for (int i = 0; i < 3; ++i) sums.push_back({memory.Vector(gradient), memory.Vector(losses)});
     }
-    // gradients[0] stays zero; the sum alternates between the other two.
+    // sums[0] stays zero; what was added up alternates between the other two.
     size_t sum = 0;
     TrainSession& accumulate = Session(TrainingGraphKind::kAccumulate);
     for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
       const size_t next = sum == 1 ? 2 : 1;
-      Losses next_losses;
       BindBatch(accumulate, batch, groups);
       BindControl(accumulate, control);
       accumulate.BindInput(StateTensorName("parameters"), state[0]);
-      accumulate.BindInput(training_tensor::kGradient, gradients[sum]);
-      accumulate.BindInput(training_tensor::kLosses, HostArray(losses));
-      accumulate.BindOutput(Next(training_tensor::kGradient), gradients[next]);
-      accumulate.BindOutput(Next(training_tensor::kLosses), HostArray(next_losses));
+      BindSums(accumulate, sums[sum]);
+      accumulate.BindOutput(Next(training_tensor::kGradient), sums[next].gradient);
+      accumulate.BindOutput(Next(training_tensor::kLosses), sums[next].losses);
       accumulate.Run();
-      losses = next_losses;
       sum = next;
     }
     TrainSession& apply = Session(TrainingGraphKind::kApply);
-    apply.BindInput(training_tensor::kGradient, gradients[sum]);
+    BindSums(apply, sums[sum]);
     BindControl(apply, control);
-    BindState(apply, norms);
+    BindState(apply, report);
     apply.Run();
+  }
+
+  // What the micro-batches of a batch add up to.
+  struct Sums {
+    Ort::Value gradient, losses;
+  };
+
+  static void BindSums(TrainSession& session, const Sums& added) {
+    session.BindInput(training_tensor::kGradient, added.gradient);
+    session.BindInput(training_tensor::kLosses, added.losses);
   }
 
   // The state vector `kind`, or the parameters if there is none.
@@ -185,7 +190,7 @@ struct TrainStep::Impl {
   int64_t dimension = 0;
   std::map<TrainingGraphKind, TrainSession> sessions;
   std::vector<Ort::Value> state, next_state;  // in the order of kinds
-  std::vector<Ort::Value> gradients;          // for micro-batches
+  std::vector<Sums> sums;                     // for micro-batches
 };
 
 TrainStep::TrainStep(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
@@ -201,14 +206,13 @@ int64_t TrainStep::parameter_count() const { return impl_->FlatSize(); }
 StepResult TrainStep::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
   impl_->CheckBatch(batch);
   std::vector<float> control = ControlVector(impl_->spec.optimizer, learning_rate, step, batch.positives);
-  Losses losses{};
-  std::array<float, 2> norms{};
+  Report report{};
   if (impl_->options.micro_batch > 0) {
-    impl_->RunInParts(batch, control, losses, norms);
+    impl_->RunInParts(batch, control, report);
   } else {
-    impl_->RunWhole(batch, control, losses, norms);
+    impl_->RunWhole(batch, control, report);
   }
-  const StepResult result{{losses[0], losses[1], losses[2]}, norms[0], norms[1]};
+  const StepResult result{{report[0], report[1], report[2]}, report[3], report[4]};
   if (result.finite()) std::swap(impl_->state, impl_->next_state);
   return result;
 }

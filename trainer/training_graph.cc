@@ -117,7 +117,7 @@ class GraphAssembly {
     return builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
   }
 
-  void AddOptimizer(const Value& gradient) {
+  void AddOptimizer(const Value& gradient, const Value& losses) {
     std::vector<Value> state;
     for (const std::string& kind : StateNames(spec_.optimizer)) state.push_back(Flat(StateTensorName(kind)));
     const std::vector<Value>& control = Control();
@@ -128,7 +128,8 @@ class GraphAssembly {
                                                {control[1], control[2], control[3], control[4]}, penalties);
     for (size_t i = 0; i < state.size(); ++i)
       FloatOutput(nodes.next_state[i], Next(state[i].name), FlatSize());
-    FloatOutput(nodes.norms, training_tensor::kNorms, 2);
+    const Value report = Op("Concat", {losses, nodes.norms}, {{"axis", int64_t{0}}});
+    FloatOutput(report, training_tensor::kReport, 5);
   }
 
   // A flat vector that is an input of the graph, made where it is first asked for.
@@ -242,14 +243,13 @@ TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const Tra
   GraphAssembly assembly(energy_model, spec, TrainedParameters(energy_model, spec.frozen));
   using training_tensor::kGradient, training_tensor::kLosses;
   if (kind == TrainingGraphKind::kApply) {
-    assembly.AddOptimizer(assembly.Flat(kGradient));
+    assembly.AddOptimizer(assembly.Flat(kGradient), assembly.FloatInput(kLosses, {3}));
     return assembly.Finish();
   }
   const EdLoss loss = assembly.AddLoss(energy_model);
   switch (kind) {
     case TrainingGraphKind::kStep:
-      assembly.AddOptimizer(assembly.AddGradient(loss));
-      assembly.FloatOutput(loss.losses, kLosses, 3);
+      assembly.AddOptimizer(assembly.AddGradient(loss), loss.losses);
       break;
     case TrainingGraphKind::kAccumulate:
       assembly.FloatOutput(assembly.Flat(kGradient) + assembly.AddGradient(loss), Next(kGradient),

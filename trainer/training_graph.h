@@ -33,16 +33,16 @@ inline constexpr char kLogWeights[] = "ort_ed.log_weights";
 inline constexpr char kControl[] = "ort_ed.control";
 inline constexpr char kGradient[] = "ort_ed.gradient";
 inline constexpr char kLosses[] = "ort_ed.losses";
-inline constexpr char kNorms[] = "ort_ed.norms";
+inline constexpr char kReport[] = "ort_ed.report";
 inline std::string StateTensorName(const std::string& kind) { return "ort_ed." + kind; }
 inline std::string Next(const std::string& input) { return input + ".next"; }
 }  // namespace training_tensor
 
 // The graphs one can make of an energy model; all of standard ONNX operators.
 enum class TrainingGraphKind {
-  kStep,        // rows, log_weights, control, state -> next state, losses, norms
+  kStep,        // rows, log_weights, control, state -> next state, report
   kAccumulate,  // rows, log_weights, control, parameters, gradient, losses -> next gradient, next losses
-  kApply,       // gradient, control, state -> next state, norms
+  kApply,       // gradient, losses, control, state -> next state, report
   kEvaluate,    // rows, log_weights, control, parameters -> losses
 };
 
