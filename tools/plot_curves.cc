@@ -29,8 +29,13 @@ const std::vector<ChartGroup>& Groups() {
   return groups;
 }
 
+std::string Words(std::string metric) {
+  std::replace(metric.begin(), metric.end(), '_', ' ');
+  return metric;
+}
+
 LineSeries SeriesOf(const std::vector<MetricsLine>& lines, const std::string& metric) {
-  LineSeries series{.name = metric, .x = {}, .y = {}};
+  LineSeries series{.name = Words(metric), .x = {}, .y = {}};
   for (const MetricsLine& line : lines) {
     for (const auto& [name, value] : line.values) {
       if (name != metric) continue;
@@ -70,7 +75,7 @@ Canvas DrawCurves(const std::string& input, const argparse::ArgumentParser&) {
 
 Canvas TrainingCurvesPicture(const std::vector<MetricsLine>& lines) {
   std::vector<ChartGroup> groups = Groups();
-  for (const std::string& metric : OtherMetrics(lines)) groups.push_back({metric, {metric}, false});
+  for (const std::string& metric : OtherMetrics(lines)) groups.push_back({Words(metric), {metric}, false});
   std::vector<Chart> charts;
   for (const ChartGroup& group : groups) {
     LineChart chart{.title = group.title,

@@ -13,9 +13,10 @@ namespace ort_ed {
 // Values of one type behind a header that was read already: .npy and IDX.
 std::unique_ptr<RowReader> OpenArrayRows(InputStream stream, const ArrayLayout& layout,
                                          const RowOptions& options);
-// Rows of numpy.packbits(axis=1), behind the header of a .npy file.
+// Rows of numpy.packbits(axis=1), behind the header of a .npy file. `guessed`: from the width, not from the
+// name.
 std::unique_ptr<RowReader> OpenPackedRows(InputStream stream, const ArrayLayout& layout,
-                                          const RowOptions& options);
+                                          const RowOptions& options, bool guessed);
 std::unique_ptr<RowReader> OpenTextRows(InputStream stream, const RowOptions& options);
 
 // Reads the header of an IDX file and leaves the stream at the first value.

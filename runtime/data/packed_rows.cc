@@ -20,8 +20,9 @@ constexpr std::array<std::array<uint8_t, 8>, 256> kBitsOfByte = [] {
 
 class PackedRows : public RowReader {
  public:
-  PackedRows(InputStream stream, const ArrayLayout& layout, const RowOptions& options)
+  PackedRows(InputStream stream, const ArrayLayout& layout, const RowOptions& options, bool guessed)
       : stream_(std::move(stream)),
+        guessed_(guessed),
         shape_(CheckedRowShape(stream_, layout)),
         columns_(options.columns != 0 ? options.columns : 8 * shape_.columns),
         one_(options.binarise == Binarise::kGrey ? 255 : 1) {
@@ -51,8 +52,18 @@ class PackedRows : public RowReader {
       FailTruncated(stream_, shape_.rows, next_ + static_cast<int64_t>(got) / shape_.columns);
     for (int64_t row = 0; row < rows; ++row, ++next_)
       Unpack(block_.data() + row * shape_.columns, out + row * columns_);
-    if (next_ == shape_.rows) CheckNothingFollows(stream_, shape_.rows);
+    for (const uint8_t byte : block_) bytes_seen_ |= byte;
+    if (next_ == shape_.rows) CheckEnd();
     return rows;
+  }
+
+  // Bytes of 0 and 1 only are hardly packed bits: more likely a file of another width.
+  void CheckEnd() {
+    CheckNothingFollows(stream_, shape_.rows);
+    if (guessed_ && bytes_seen_ <= 1)
+      stream_.Fail("has " + std::to_string(shape_.columns) + " columns of 0 and 1; " +
+                   std::to_string(columns_) +
+                   " are expected (if these are packed bits, name the file .bits.npy)");
   }
 
   void Unpack(const uint8_t* bytes, uint8_t* out) {
@@ -68,20 +79,22 @@ class PackedRows : public RowReader {
   }
 
   InputStream stream_;
+  bool guessed_;
   RowShape shape_;
   int64_t columns_;
   uint8_t one_;
   std::vector<uint8_t> block_;
+  uint8_t bytes_seen_ = 0;  // the union of their bits
   int64_t next_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<RowReader> OpenPackedRows(InputStream stream, const ArrayLayout& layout,
-                                          const RowOptions& options) {
+                                          const RowOptions& options, bool guessed) {
   if (layout.type != CellType::kUint8 || layout.shape.size() != 2)
     stream.Fail("is not packed bits: a 2-D uint8 array as of numpy.packbits(axis=1) is expected");
-  return std::make_unique<PackedRows>(std::move(stream), layout, options);
+  return std::make_unique<PackedRows>(std::move(stream), layout, options, guessed);
 }
 
 }  // namespace ort_ed

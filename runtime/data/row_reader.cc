@@ -42,10 +42,9 @@ std::string_view WithoutGz(std::string_view path) {
   return path;
 }
 
-bool IsPacked(std::string_view path, const ArrayLayout& layout, const RowOptions& options) {
-  if (WithoutGz(path).ends_with(".bits.npy")) return true;
-  return layout.type == CellType::kUint8 && layout.shape.size() == 2 && layout.shape[1] != options.columns &&
-         layout.shape[1] == (options.columns + 7) / 8;
+bool HasWidthOfPackedRows(const ArrayLayout& layout, int64_t columns) {
+  return layout.type == CellType::kUint8 && layout.shape.size() == 2 && layout.shape[1] != columns &&
+         layout.shape[1] == (columns + 7) / 8;
 }
 
 }  // namespace
@@ -60,8 +59,10 @@ std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& o
   if (start.empty()) stream.Fail("is empty; rows of 0 and 1 are expected");
   if (start.starts_with(kNpyMagic)) {
     const ArrayLayout layout = ReadNpyHeader(stream);
-    const bool packed = IsPacked(path, layout, options);
-    return (packed ? OpenPackedRows : OpenArrayRows)(std::move(stream), layout, options);
+    const bool named = WithoutGz(path).ends_with(".bits.npy");
+    if (named || HasWidthOfPackedRows(layout, options.columns))
+      return OpenPackedRows(std::move(stream), layout, options, !named);
+    return OpenArrayRows(std::move(stream), layout, options);
   }
   if (WithoutGz(path).ends_with(".npy"))
     stream.Fail("is not a .npy file: it does not begin with the bytes \\x93NUMPY; write it with numpy.save");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <ostream>
 #include <vector>
 
@@ -135,6 +136,11 @@ const std::vector<BadFile>& BadFiles() {
        NpyFile("|u1", "1, 2", "\0\0"s),
        {"2 bytes", "17 columns would need 3"},
        {.columns = 17}},
+      {"bits that only have the width of packed ones",
+       "x.npy",
+       NpyFile("|u1", "2, 2", "\0\1\0\1"s),
+       {"2 columns of 0 and 1", "16 are expected", ".bits.npy"},
+       {.columns = 16}},
       {"packed floats", "x.bits.npy", NpyFile("<f4", "1, 1", Floats({1})), {"numpy.packbits"}},
       {"truncated packed bits",
        "x.bits.npy.gz",
@@ -204,6 +210,13 @@ TEST(BadPaths, AFileThatMayNotBeReadIsNamed) {
   WriteBytes(path, "0,1\n");
   ASSERT_EQ(chmod(path.c_str(), 0), 0);
   EXPECT_THAT(MessageOf(ErrorCode::kIo, [&] { OpenRows(path); }), HasSubstr("Permission denied"));
+}
+
+TEST(BadPaths, AFileThatFailsWhileItIsReadIsNamed) {
+  const std::string path = "/proc/self/mem";  // opens, but its first page cannot be read
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  EXPECT_THAT(MessageOf(ErrorCode::kIo, [&] { OpenRows(path); }),
+              HasSubstr("'/proc/self/mem': Input/output"));
 }
 
 TEST(BadOptions, AreRefused) {
