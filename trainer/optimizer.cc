@@ -1,5 +1,6 @@
 #include "trainer/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ort_ed {
@@ -47,20 +48,26 @@ Move SgdMove(const OptimizerSpec& spec, const std::vector<Value>& state, const V
   return {state[0] - velocity * control.step_size, {velocity}, NoValue(gradient)};
 }
 
+// The average forgets faster in the first steps, so that a short run does not deploy its initial parameters.
+double AverageWeight(const OptimizerSpec& spec, double step) {
+  return 1 - std::min(spec.ema_decay, (1 + step) / (10 + step));
+}
+
 }  // namespace
 
 // Adam with bias correction, theta - lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), written as
 // theta - step_size * m / (sqrt(v) + epsilon'). A momentum of mu multiplies a constant gradient by 1 / (1 -
 // mu).
 StepControl ControlOf(const OptimizerSpec& spec, double learning_rate, int64_t step) {
-  if (spec.kind == OptimizerKind::kSgd) {
-    return {learning_rate, learning_rate, 0, learning_rate / (1 - spec.momentum)};
-  }
   const double t = static_cast<double>(step);
+  const double average = AverageWeight(spec, t);
+  if (spec.kind == OptimizerKind::kSgd) {
+    return {learning_rate, learning_rate, 0, learning_rate / (1 - spec.momentum), average};
+  }
   const double correction1 = 1 - std::pow(spec.beta1, t);
   const double correction2 = std::sqrt(1 - std::pow(spec.beta2, t));
   return {learning_rate, learning_rate * correction2 / correction1, spec.epsilon * correction2,
-          learning_rate * correction2};
+          learning_rate * correction2, average};
 }
 
 OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
@@ -89,7 +96,8 @@ OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>
   OptimizerNodes nodes;
   nodes.next_state = {move.parameters};
   nodes.next_state.insert(nodes.next_state.end(), move.moments.begin(), move.moments.end());
-  if (spec.ema_decay > 0) nodes.next_state.push_back(Blend(spec.ema_decay, s.back(), move.parameters));
+  if (spec.ema_decay > 0)
+    nodes.next_state.push_back(s.back() + (move.parameters - s.back()) * control.average);
   nodes.norms = Op("Concat", {gradient_norm, Norm(move.parameters)}, {{"axis", int64_t{0}}});
   return nodes;
 }

@@ -13,12 +13,13 @@ struct StepControl {
   double step_size = 0;  // of theta along its direction; Adam's bias corrections included
   double epsilon = 0;    // Adam: of the denominator, in units of the uncorrected second moment
   double threshold = 0;  // step size of the l1 penalty: what step_size is for a constant gradient
+  double average = 0;    // weight of the new parameters in their moving average
 };
 StepControl ControlOf(const OptimizerSpec& spec, double learning_rate, int64_t step);
 
 // The members of StepControl as tensors [1].
 struct ControlValues {
-  Value learning_rate, step_size, epsilon, threshold;
+  Value learning_rate, step_size, epsilon, threshold, average;
 };
 
 // Penalties by parameter: scalars, or vectors where only some parameters have one.

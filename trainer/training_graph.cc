@@ -124,8 +124,9 @@ class GraphAssembly {
     const Penalties penalties = {
         PenaltyOn(spec_.optimizer.weight_decay, spec_.optimizer.weight_decay_parameters, "weight decay"),
         PenaltyOn(spec_.optimizer.l1, spec_.optimizer.l1_parameters, "l1 penalty")};
-    const OptimizerNodes nodes = EmitOptimizer(spec_.optimizer, state, gradient,
-                                               {control[1], control[2], control[3], control[4]}, penalties);
+    const OptimizerNodes nodes =
+        EmitOptimizer(spec_.optimizer, state, gradient,
+                      {control[1], control[2], control[3], control[4], control[5]}, penalties);
     for (size_t i = 0; i < state.size(); ++i)
       FloatOutput(nodes.next_state[i], Next(state[i].name), FlatSize());
     const Value report = Op("Concat", {losses, nodes.norms}, {{"axis", int64_t{0}}});
@@ -265,9 +266,12 @@ TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const Tra
 std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
                                  int64_t groups) {
   const StepControl control = ControlOf(spec, learning_rate, step);
-  return {static_cast<float>(1.0 / static_cast<double>(groups)), static_cast<float>(control.learning_rate),
-          static_cast<float>(control.step_size), static_cast<float>(control.epsilon),
-          static_cast<float>(control.threshold)};
+  return {static_cast<float>(1.0 / static_cast<double>(groups)),
+          static_cast<float>(control.learning_rate),
+          static_cast<float>(control.step_size),
+          static_cast<float>(control.epsilon),
+          static_cast<float>(control.threshold),
+          static_cast<float>(control.average)};
 }
 
 std::vector<float> FlatParameters(const onnx::ModelProto& model, const std::vector<ParameterSlot>& slots) {

@@ -66,7 +66,7 @@ TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const Tra
 
 // The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
 // StepControl.
-inline constexpr int64_t kControlSize = 5;
+inline constexpr int64_t kControlSize = 6;
 std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
                                  int64_t groups);
 

@@ -37,7 +37,8 @@ struct OptimizerSpec {
   L1Form l1_form = L1Form::kProximal;
   std::vector<std::string> l1_parameters = {"*"};
   double clip_norm = 0;  // largest norm of the whole gradient; 0: no limit
-  double ema_decay = 0;  // moving average of the parameters; 0: none
+  // Moving average of the parameters, min(ema_decay, (1 + t) / (10 + t)) of it kept at step t; 0: none.
+  double ema_decay = 0;
 };
 
 struct TrainingSpec {

@@ -51,7 +51,8 @@ struct ReferenceOptimizer {
       if (spec.kind == OptimizerKind::kAdamW) theta[i] -= lr * spec.weight_decay * before;
     }
     theta[i] = std::copysign(std::max(std::abs(theta[i]) - shrink, 0.0), theta[i]);
-    average[i] = spec.ema_decay * average[i] + (1 - spec.ema_decay) * theta[i];
+    const double decay = std::min(spec.ema_decay, (1.0 + t) / (10.0 + t));
+    average[i] = decay * average[i] + (1 - decay) * theta[i];
   }
 
   const Vector& StateOf(const std::string& kind) const {
@@ -70,7 +71,8 @@ onnx::ModelProto OptimizerModel(const OptimizerSpec& spec, int64_t size) {
   for (const std::string& kind : StateNames(spec)) state.push_back(builder.Input(kind, flat));
   const Value gradient = builder.Input("gradient", flat);
   const ControlValues control = {builder.Input("learning_rate", one), builder.Input("step_size", one),
-                                 builder.Input("epsilon", one), builder.Input("threshold", one)};
+                                 builder.Input("epsilon", one), builder.Input("threshold", one),
+                                 builder.Input("average_weight", one)};
   const Penalties penalties = {builder.Scalar(static_cast<float>(spec.weight_decay)),
                                builder.Scalar(static_cast<float>(spec.l1))};
   const OptimizerNodes nodes = EmitOptimizer(spec, state, gradient, control, penalties);
@@ -140,6 +142,7 @@ TEST_P(OptimizerTest, FollowsTheTextbookForSeveralSteps) {
     inputs["step_size"] = {{1}, {control.step_size}};
     inputs["epsilon"] = {{1}, {control.epsilon}};
     inputs["threshold"] = {{1}, {control.threshold}};
+    inputs["average_weight"] = {{1}, {control.average}};
     const TestTensors outputs = session.Run(inputs);
     for (const std::string& kind : StateNames(spec)) {
       state[kind] = outputs.at("next_" + kind);
@@ -184,6 +187,7 @@ TEST(Optimizer, L1HasTheStationaryPointsOfThePenalisedLoss) {
       inputs["step_size"] = {{1}, {control.step_size}};
       inputs["epsilon"] = {{1}, {control.epsilon}};
       inputs["threshold"] = {{1}, {control.threshold}};
+      inputs["average_weight"] = {{1}, {control.average}};
       const TestTensors outputs = session.Run(inputs);
       for (const std::string& name : StateNames(spec)) state[name] = outputs.at("next_" + name);
     }
