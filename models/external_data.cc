@@ -77,11 +77,11 @@ class ExternalTensor {
 
 void CheckLocation(const ExternalTensor& tensor, const fs::path& folder) {
   const fs::path location = tensor.Location();
-  const std::string advice = ", outside the model's folder; move the file next to the model";
+  const std::string advice = "outside the model's folder; move the file next to the model";
   if (location.empty()) tensor.Reject("(no location is given)");
-  if (location.is_absolute()) tensor.Reject("(an absolute path)" + advice);
+  if (location.is_absolute()) tensor.Reject("(an absolute path), " + advice);
   for (const fs::path& part : location) {
-    if (part == "..") tensor.Reject(advice.substr(2));
+    if (part == "..") tensor.Reject(advice);
   }
   std::error_code error;
   const fs::path home = fs::weakly_canonical(folder, error);
@@ -89,7 +89,7 @@ void CheckLocation(const ExternalTensor& tensor, const fs::path& folder) {
   if (error) tensor.Reject("(" + error.message() + ")");
   const fs::path relative = target.lexically_relative(home);
   if (relative.empty() || *relative.begin() == "..") {
-    tensor.Reject("(a symbolic link to '" + target.string() + "')" + advice);
+    tensor.Reject("(a symbolic link to '" + target.string() + "'), " + advice);
   }
 }
 
