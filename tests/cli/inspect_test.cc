@@ -8,6 +8,7 @@
 #include "models/energy_spec.h"
 #include "models/graph_builder.h"
 #include "models/model_file.h"
+#include "models/registry.h"
 #include "ort_ed/metadata.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/onnx_models.h"
@@ -139,6 +140,16 @@ TEST_F(InspectTest, OfOpsetsNewerThanTheOnnxLibrary) {
   const json summary = Json(model);
   EXPECT_EQ(summary["opset"], 21);
   EXPECT_EQ(Operator(summary, "Gemm")["flops_per_row"], (2 * 3 + 1) * 4 + (2 * 4 + 1));
+}
+
+TEST_F(InspectTest, EveryBuiltInArchitectureIsTrainable) {
+  for (const Architecture* architecture : Architectures()) {
+    const json summary = Json(BuildModel({.architecture = architecture->name,
+                                          .image_shape = {4, 4},
+                                          .base_mean = std::vector<float>(16, 0.3f)}));
+    for (const json& op : summary["operators"]) EXPECT_NE(op["trainable"], "no") << architecture->name << op;
+    EXPECT_TRUE(summary["flops_per_row"].is_number()) << architecture->name;
+  }
 }
 
 TEST_F(InspectTest, AnUntrainableOperatorIsCalledSo) {
