@@ -78,15 +78,15 @@ onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
   return model;
 }
 
-std::string WithoutParameters(onnx::ModelProto model, std::span<const StateTensor> state) {
+void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state) {
   for (const StateTensor& tensor : state) {
     if (tensor.kind != kParametersKind) continue;
     if (onnx::TensorProto* initialiser = FindInitialiser(model, tensor.parameter)) {
-      initialiser->clear_float_data();
-      initialiser->clear_raw_data();
+      // Clearing alone would keep the memory.
+      delete initialiser->release_raw_data();
+      google::protobuf::RepeatedField<float>().Swap(initialiser->mutable_float_data());
     }
   }
-  return SerializeModel(model);
 }
 
 std::string GetMetadata(const onnx::ModelProto& model, const std::string& key) {
@@ -97,13 +97,15 @@ std::string GetMetadata(const onnx::ModelProto& model, const std::string& key) {
 
 void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value) {
   auto* entries = model.mutable_metadata_props();
-  entries->erase(
-      std::remove_if(entries->begin(), entries->end(), [&](const auto& e) { return e.key() == key; }),
-      entries->end());
-  if (value.empty()) return;
-  auto* entry = entries->Add();
-  entry->set_key(key);
-  entry->set_value(value);
+  const auto found =
+      std::find_if(entries->begin(), entries->end(), [&](const auto& e) { return e.key() == key; });
+  if (value.empty()) {
+    if (found != entries->end()) entries->erase(found);
+    return;
+  }
+  auto& entry = found != entries->end() ? *found : *entries->Add();
+  entry.set_key(key);
+  entry.set_value(value);
 }
 
 void RemoveStaleMetadata(onnx::ModelProto& model) {

@@ -22,8 +22,8 @@ enum class Weights {
 // model do not belong together.
 onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights);
 
-// The bytes of a model without the values of the parameters that `state` carries anyway: Checkpoint::model.
-std::string WithoutParameters(onnx::ModelProto model, std::span<const StateTensor> state);
+// Frees the values of the parameters that `state` carries anyway: what remains is Checkpoint::model.
+void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state);
 
 // Metadata of the model by key; SetMetadata() with an empty value removes the key.
 std::string GetMetadata(const onnx::ModelProto& model, const std::string& key);

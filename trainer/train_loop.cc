@@ -186,28 +186,29 @@ class Run {
   }
 
   void WriteCheckpoint() {
-    const Checkpoint checkpoint = MakeCheckpoint();
+    Checkpoint checkpoint = MakeCheckpoint();
     checkpoints_.Write(checkpoint, static_cast<int>(config_.keep_checkpoints));
-    WriteModel(checkpoint);
+    WriteModel(std::move(checkpoint));
   }
 
   Checkpoint MakeCheckpoint() {
-    SetMetadata(setup_.model, metadata_key::kTraining, DescribeTraining(setup_, step_));
     Checkpoint checkpoint{.step = step_,
                           .configuration = config_.Hash(),
                           .data = setup_.dataset.hash,
                           .model = {},
                           .running = means_.sums(),
                           .state = setup_.step->ReadState()};
-    checkpoint.model = WithoutParameters(setup_.model, checkpoint.state);
+    RemoveParameters(setup_.model, checkpoint.state);
+    SetMetadata(setup_.model, metadata_key::kTraining, DescribeTraining(setup_, step_));
+    checkpoint.model = SerializeModel(setup_.model);
     return checkpoint;
   }
 
-  void WriteModel(const Checkpoint& checkpoint) {
-    const std::string path = folder_ + "/" + run_file::kModel;
-    onnx::ModelProto model = ModelOf(checkpoint, Weights::kAverage);
-    Finish(model, path);
-    WriteFileAtomically(path, SerializeModel(model));
+  // Takes the checkpoint, so that no more memory is held than needed at a time.
+  void WriteModel(Checkpoint checkpoint) {
+    const onnx::ModelProto model = ModelOf(checkpoint, Weights::kAverage);
+    checkpoint = {};
+    WriteFileAtomically(folder_ + "/" + run_file::kModel, SerializeModel(model));
     if (hooks_.checkpoint) hooks_.checkpoint();
   }
 

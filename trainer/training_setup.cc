@@ -96,7 +96,6 @@ void PrepareForTraining(onnx::ModelProto& model, const TrainConfig& config, cons
   }
   if (config.base == "data")
     Blaming(config, "base", [&] { AddBaseDistribution(model, BaseMean(config, dataset)); });
-  Finish(model, config.model);  // now rather than at the first checkpoint
 }
 
 std::unique_ptr<Perturbation> PerturbationOf(const TrainConfig& config, const onnx::ModelProto& model,
@@ -164,6 +163,7 @@ TrainingSetup SetUp(TrainConfig config, const SynthHook& synth) {
     setup.model = BuiltIn(setup.config, setup.dataset);
   }
   if (IsModelFile(path)) PrepareForTraining(setup.model, setup.config, setup.dataset);
+  Finish(setup.model, path);  // what is wrong with it shows now; from here on only the parameters change
   MakeStep(setup);
   return setup;
 }

@@ -16,7 +16,7 @@ namespace ort_ed {
 struct TrainingSetup {
   TrainConfig config;  // resolved: absolute paths, the real device, nothing left to "auto"
   Dataset dataset;
-  onnx::ModelProto model;  // with the parameters to start from
+  onnx::ModelProto model;  // with the parameters to start from; ready to be deployed
   std::unique_ptr<Perturbation> perturbation;
   std::unique_ptr<TrainStep> step;
 };

@@ -26,7 +26,8 @@ Checkpoint Trained() {
   checkpoint.state = {{"parameters", "weight", {2}, {1, 2}}, {"average", "weight", {2}, {3, 4}}};
   onnx::ModelProto model = Linear();
   SetMetadata(model, metadata_key::kTraining, R"({"steps":5})");
-  checkpoint.model = WithoutParameters(model, checkpoint.state);
+  RemoveParameters(model, checkpoint.state);
+  checkpoint.model = SerializeModel(model);
   return checkpoint;
 }
 
