@@ -46,10 +46,11 @@ double UpdatesPerSecond(const Case& test, int threads, double seconds) {
   return static_cast<double>(chains.counters.proposals) / elapsed();
 }
 
-// 0 where PyTorch is not installed.
+// With the system's Python, which has Debian's PyTorch. 0 where it is not installed (tools/setup.sh --bench
+// does).
 double PeerUpdatesPerSecond(const Case& test, int threads, double seconds, bool cached) {
-  const std::string command = std::string("python3 " ORT_ED_PEERS "/gibbs_torch.py ") + test.peer + " " +
-                              std::to_string(test.chains) + " " + std::to_string(threads) + " " +
+  const std::string command = std::string("/usr/bin/python3 " ORT_ED_PEERS "/gibbs_torch.py ") + test.peer +
+                              " " + std::to_string(test.chains) + " " + std::to_string(threads) + " " +
                               std::to_string(seconds) + (cached ? " --cached" : "");
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   double rate = 0;
