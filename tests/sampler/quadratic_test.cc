@@ -112,6 +112,34 @@ TEST(DetectQuadratic, FindsConstantsAndFields) {
   EXPECT_EQ(found->fields()[1], -1);
 }
 
+// With gradients a few evaluations do; where the gradient is not that of a quadratic function, energies
+// decide.
+TEST(DetectQuadratic, UsesGradients) {
+  const auto dense = DenseEnergy(10, 0.2, 5);
+  const auto model = Opaque(dense);
+  EnergyFunctionOptions options;
+  options.evaluation_budget = 11;
+  const auto found = DetectQuadratic(*model, options);
+  ASSERT_NE(found, nullptr);
+  EXPECT_LT(model->rows_evaluated, 192 + 11 + 2 * 256 + 1);
+  const auto bent = std::make_shared<TestEnergy>(10, [&](const float* x, float* gradient) {
+    std::fill_n(gradient, 10, 0.25f);
+    double value;
+    dense->Energy({x, 10}, {&value, 1});
+    return value;
+  });
+  EXPECT_EQ(DetectQuadratic(*bent, options), nullptr);
+  const auto by_energies = DetectQuadratic(*bent, {});
+  ASSERT_NE(by_energies, nullptr);
+  for (const auto& result : {found, by_energies}) {
+    const std::vector<float> rows = AllStates(10);
+    std::vector<double> expected(1024), values(1024);
+    dense->Energy(rows, expected);
+    result->Energy(rows, values);
+    for (int r = 0; r < 1024; ++r) ASSERT_NEAR(values[r], expected[r], 1e-4);
+  }
+}
+
 TEST(DetectQuadratic, KeepsItsBudget) {
   const auto lattice = LatticeEnergy(10, 10, 0.4, 0.05);
   const FloatEnergy model = Rounded(*lattice);

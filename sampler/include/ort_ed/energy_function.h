@@ -73,8 +73,8 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
 };
 
 struct EnergyFunctionOptions {
-  // Finding the couplings of a quadratic energy costs 1 + D (D + 1) / 2 evaluations. Where this is more than
-  // the budget it is not tried; 0 never tries.
+  // Finding the couplings of a quadratic energy costs 1 + D (D + 1) / 2 evaluations, or 1 + D with gradients.
+  // Where this is more than the budget it is not tried; 0 never tries.
   int64_t evaluation_budget = int64_t{1} << 19;
   int threads = 0;  // of the evaluation of a quadratic energy; 0: all cores. Other models have their own
 };
