@@ -2,6 +2,7 @@
 
 namespace ort_ed {
 
+extern const Command kCheckCommand;
 extern const Command kDataCommand;
 extern const Command kDevicesCommand;
 extern const Command kEvalCommand;
@@ -16,8 +17,8 @@ extern const Command kTrainCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kNewCommand,    &kInspectCommand, &kDataCommand, &kTrainCommand, &kExportCommand,  &kScoreCommand,
-      &kSampleCommand, &kLogZCommand,    &kEvalCommand, &kPlotCommand,  &kDevicesCommand,
+      &kNewCommand,   &kInspectCommand, &kCheckCommand, &kDataCommand, &kTrainCommand, &kExportCommand,
+      &kScoreCommand, &kSampleCommand,  &kLogZCommand,  &kEvalCommand, &kPlotCommand,  &kDevicesCommand,
   };
   return commands;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "trainer/autodiff/prepare_model.h"
 #include "trainer/kernels/use_cpu_kernels.h"
 #include "trainer/train_session.h"
 #include "trainer/training_graph.h"
@@ -54,6 +55,7 @@ struct TrainStep::Impl {
     if (options.micro_batch < 0) {
       throw Error(ErrorCode::kInvalidArgument, "the size of micro-batches must not be negative");
     }
+    PrepareForDifferentiation(energy_model);
     if (options.cpu_kernels && options.device.provider == "cpu") UseCpuKernels(energy_model);
     const TrainingGraph graph =
         Open(options.micro_batch > 0 ? TrainingGraphKind::kAccumulate : TrainingGraphKind::kStep);

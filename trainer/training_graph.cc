@@ -9,6 +9,7 @@
 #include "models/graph_builder.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/autodiff/prepare_model.h"
 #include "trainer/ed_loss.h"
 #include "trainer/optimizer.h"
 
@@ -220,6 +221,7 @@ std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_mode
     if (!is_frozen[i]) request.with_respect_to.push_back(names[i]);
   }
   onnx::ModelProto scratch = energy_model;
+  PrepareForDifferentiation(scratch);
   GraphBuilder builder(scratch, kPrefix);
   const auto gradients = Differentiate(builder, request);
 
@@ -238,9 +240,11 @@ std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_mode
   return slots;
 }
 
-TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
+TrainingGraph BuildTrainingGraph(const onnx::ModelProto& users_model, const TrainingSpec& spec,
                                  TrainingGraphKind kind) {
   Validate(spec);
+  onnx::ModelProto energy_model = users_model;
+  PrepareForDifferentiation(energy_model);
   GraphAssembly assembly(energy_model, spec, TrainedParameters(energy_model, spec.frozen));
   using training_tensor::kGradient, training_tensor::kLosses;
   if (kind == TrainingGraphKind::kApply) {

@@ -4,6 +4,8 @@
 
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
+#include "trainer/autodiff/graph_names.h"
+#include "trainer/autodiff/raise_opset.h"
 #include "trainer/autodiff/rules.h"
 
 namespace ort_ed {
@@ -13,12 +15,8 @@ using NameSet = std::unordered_set<std::string>;
 
 GradState MakeState(GraphBuilder& builder, const DifferentiateRequest& request) {
   GradState state{.builder = builder,
-                  .infos = InferShapes(builder.model()),
-                  .wanted = {request.with_respect_to.begin(), request.with_respect_to.end()},
-                  .active = {},
-                  .contributions = {},
-                  .producers = {},
-                  .initializers = {}};
+                  .infos = InferShapes(builder.model(), request.output),
+                  .wanted = {request.with_respect_to.begin(), request.with_respect_to.end()}};
   for (const auto& tensor : builder.graph().initializer()) state.initializers[tensor.name()] = &tensor;
   for (const auto& node : builder.graph().node()) {
     for (const auto& output : node.output()) state.producers[output] = &node;
@@ -30,13 +28,17 @@ bool IsLeaf(const onnx::NodeProto& node, int64_t opset) {
   return Classify(node.domain(), node.op_type(), opset) == Differentiability::kLeaf;
 }
 
+bool ReadsAny(const onnx::NodeProto& node, const NameSet& tensors) {
+  const std::vector<std::string> reads = TensorsRead(node);
+  return std::any_of(reads.begin(), reads.end(),
+                     [&](const std::string& tensor) { return tensors.count(tensor) > 0; });
+}
+
 // The floating-point tensors that depend on the wanted ones in a differentiable way.
 NameSet Dependents(const GradState& state, int64_t opset) {
   NameSet dependents = state.wanted;
   for (const auto& node : state.builder.graph().node()) {
-    const bool reached = std::any_of(node.input().begin(), node.input().end(),
-                                     [&](const std::string& input) { return dependents.count(input) > 0; });
-    if (!reached || IsLeaf(node, opset)) continue;
+    if (IsLeaf(node, opset) || !ReadsAny(node, dependents)) continue;
     for (const auto& output : node.output()) {
       const auto info = state.infos.find(output);
       if (info != state.infos.end() && info->second.is_floating()) dependents.insert(output);
@@ -54,14 +56,12 @@ std::vector<const onnx::NodeProto*> Path(GradState& state, const DifferentiateRe
   std::vector<const onnx::NodeProto*> path;
   const auto& nodes = state.builder.graph().node();
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const auto is_in = [](const NameSet& set) {
-      return [&set](const std::string& name) { return set.count(name) > 0; };
-    };
-    if (std::none_of(node->output().begin(), node->output().end(), is_in(state.active))) continue;
-    if (std::none_of(node->input().begin(), node->input().end(), is_in(dependents))) continue;
-    if (IsLeaf(*node, opset)) continue;
+    const bool makes_active =
+        std::any_of(node->output().begin(), node->output().end(),
+                    [&](const std::string& output) { return state.active.count(output) > 0; });
+    if (!makes_active || IsLeaf(*node, opset) || !ReadsAny(*node, dependents)) continue;
     path.push_back(&*node);
-    for (const auto& input : node->input()) {
+    for (const auto& input : TensorsRead(*node)) {
       if (dependents.count(input) > 0) state.active.insert(input);
     }
   }
@@ -69,6 +69,11 @@ std::vector<const onnx::NodeProto*> Path(GradState& state, const DifferentiateRe
 }
 
 void CheckRequest(const GradState& state, const DifferentiateRequest& request) {
+  if (state.builder.opset() < kOldestDifferentiableOpset) {
+    throw Error(ErrorCode::kInvalidArgument, "cannot differentiate a model of opset " +
+                                                 std::to_string(state.builder.opset()) +
+                                                 "; call PrepareForDifferentiation() first.");
+  }
   const auto require = [&](const std::string& tensor) {
     const auto info = state.infos.find(tensor);
     if (info == state.infos.end()) {
@@ -122,6 +127,17 @@ std::string TotalGradient(GradState& state, const std::string& tensor) {
 }
 
 }  // namespace
+
+std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const DifferentiateRequest& request) {
+  GradState state = MakeState(builder, request);
+  CheckRequest(state, request);
+  std::vector<onnx::NodeProto> nodes;
+  for (const onnx::NodeProto* node : Path(state, request, builder.opset())) {
+    if (!FindGradientRule(node->domain(), node->op_type(), builder.opset())) nodes.push_back(*node);
+  }
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
 
 std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request) {
   GradState state = MakeState(builder, request);

@@ -19,7 +19,11 @@ struct DifferentiateRequest {
 // `with_respect_to` and returns the name of each gradient tensor, of v's type and shape; a v that does not
 // influence the output maps to "" (a true zero). Standard ONNX operators only. Only nodes between the v and
 // the output are looked at. Throws kBadModel that names node and operator where a rule is missing: never a
-// silent zero. The model must be one that ONNX Runtime accepts, with its nodes in topological order.
+// silent zero. The model must be one that ONNX Runtime accepts and in the form that
+// PrepareForDifferentiation() (prepare_model.h) gives to users' models.
 std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request);
+
+// The nodes between the v and the output that have no rule; empty where Differentiate() finds one for each.
+std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const DifferentiateRequest& request);
 
 }  // namespace ort_ed

@@ -24,12 +24,12 @@ struct Contribution {
 // What the reverse sweep knows; shared by the contexts of all nodes.
 struct GradState {
   GraphBuilder& builder;
-  TensorInfos infos;
-  std::unordered_set<std::string> wanted;  // tensors whose gradient was asked for
-  std::unordered_set<std::string> active;  // tensors whose gradient is needed on the way to those
-  std::unordered_map<std::string, std::vector<Contribution>> contributions;
-  std::unordered_map<std::string, const onnx::NodeProto*> producers;
-  std::unordered_map<std::string, const onnx::TensorProto*> initializers;
+  TensorInfos infos = {};
+  std::unordered_set<std::string> wanted = {};  // tensors whose gradient was asked for
+  std::unordered_set<std::string> active = {};  // tensors whose gradient is needed on the way to those
+  std::unordered_map<std::string, std::vector<Contribution>> contributions = {};
+  std::unordered_map<std::string, const onnx::NodeProto*> producers = {};
+  std::unordered_map<std::string, const onnx::TensorProto*> initializers = {};
 };
 
 // One node as a gradient rule sees it. Rules read inputs, outputs, attributes, shapes and the gradient of the

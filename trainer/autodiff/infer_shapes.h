@@ -35,7 +35,12 @@ using TensorInfos = std::unordered_map<std::string, TensorInfo>;
 
 // Type and shape of every input, initialiser and node output of the main graph, as ONNX Runtime itself infers
 // them; so operators newer than the linked onnx library are understood. Dynamic extents stay symbolic.
+//
+// Shapes that the graph computes at run time (exporters write x.view(x.size(0), -1) that way) are beyond such
+// inference. Where a tensor that `output` depends on is left with an unknown rank or extent, that part of the
+// graph is run for two batch sizes to find out; empty: never.
+//
 // Throws kBadModel with ONNX Runtime's complaint about a model that it does not accept.
-TensorInfos InferShapes(const onnx::ModelProto& model);
+TensorInfos InferShapes(const onnx::ModelProto& model, const std::string& output = "");
 
 }  // namespace ort_ed

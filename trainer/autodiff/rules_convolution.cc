@@ -10,12 +10,6 @@
 namespace ort_ed {
 namespace {
 
-std::vector<int64_t> SpatialAxes(int64_t count, int64_t first) {
-  std::vector<int64_t> axes(count);
-  std::iota(axes.begin(), axes.end(), first);
-  return axes;
-}
-
 std::vector<int64_t> KnownShape(const GradContext& node, int i) {
   const auto shape = StaticExtents(node.InputInfo(i), 0);
   if (!shape) node.Fail("the shape of '" + node.node().input(i) + "' must be fixed numbers");
@@ -76,32 +70,6 @@ Value CarryBack(const Value& map, const Value& weights, const std::vector<int64_
   Attributes attributes = ForwardAttributes(window);
   attributes["group"] = group;
   return Op("Conv", {map, ReversedWeights(weights, weight_shape, group)}, attributes);
-}
-
-// The image with its padding.
-Value Padded(const Value& image, const WindowGeometry& window) {
-  const auto has_pad = [](const std::vector<int64_t>& pads) {
-    return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad > 0; });
-  };
-  if (!has_pad(window.pad_begin) && !has_pad(window.pad_end)) return image;
-  std::vector<int64_t> pads = {0, 0};
-  pads.insert(pads.end(), window.pad_begin.begin(), window.pad_begin.end());
-  pads.insert(pads.end(), {0, 0});
-  pads.insert(pads.end(), window.pad_end.begin(), window.pad_end.end());
-  return Op("Pad", {image, image.graph->Ints(pads)});
-}
-
-// What one kernel position sees of a padded image whose spatial axes start at `first_axis`.
-Value SeenBy(const std::vector<int64_t>& position, const Value& padded, const WindowGeometry& window,
-             int64_t first_axis) {
-  GraphBuilder& graph = *padded.graph;
-  std::vector<int64_t> starts, ends;
-  for (int64_t i = 0; i < window.axes(); ++i) {
-    starts.push_back(position[i] * window.dilation[i]);
-    ends.push_back(starts.back() + (window.map[i] - 1) * window.stride[i] + 1);
-  }
-  return Op("Slice", {padded, graph.Ints(starts), graph.Ints(ends),
-                      graph.Ints(SpatialAxes(window.axes(), first_axis)), graph.Ints(window.stride)});
 }
 
 // [batch, channels, spatial] with batch and channels exchanged.

@@ -9,29 +9,6 @@
 namespace ort_ed {
 namespace {
 
-// How many numbers each average of a pooling is made of, by position in the map.
-std::vector<float> WindowCounts(const WindowGeometry& window, bool count_padding) {
-  std::vector<float> counts = {1};
-  for (int64_t i = 0; i < window.axes(); ++i) {
-    // Positions that count: the image, or the image with its padding (not what ceil_mode adds beyond).
-    const int64_t low = count_padding ? -window.pad_begin[i] : 0;
-    const int64_t high = window.image[i] + (count_padding ? window.pad_end[i] : 0);
-    std::vector<float> longer;
-    for (float count : counts) {
-      for (int64_t m = 0; m < window.map[i]; ++m) {
-        int64_t inside = 0;
-        for (int64_t k = 0; k < window.kernel[i]; ++k) {
-          const int64_t position = m * window.stride[i] + k * window.dilation[i] - window.pad_begin[i];
-          inside += position >= low && position < high;
-        }
-        longer.push_back(count * static_cast<float>(inside));
-      }
-    }
-    counts = longer;
-  }
-  return counts;
-}
-
 // Every channel is an image of its own: the transposed convolution with a kernel of ones.
 void AveragePool(GradContext& node) {
   const WindowGeometry window =

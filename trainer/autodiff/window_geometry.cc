@@ -108,4 +108,56 @@ Attributes TransposedAttributes(const WindowGeometry& window) {
           {"output_padding", output_padding}};
 }
 
+std::vector<int64_t> SpatialAxes(int64_t count, int64_t first) {
+  std::vector<int64_t> axes(count);
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+Value Padded(const Value& image, const WindowGeometry& window) {
+  const auto has_pad = [](const std::vector<int64_t>& pads) {
+    return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad > 0; });
+  };
+  if (!has_pad(window.pad_begin) && !has_pad(window.pad_end)) return image;
+  std::vector<int64_t> pads = {0, 0};
+  pads.insert(pads.end(), window.pad_begin.begin(), window.pad_begin.end());
+  pads.insert(pads.end(), {0, 0});
+  pads.insert(pads.end(), window.pad_end.begin(), window.pad_end.end());
+  return Op("Pad", {image, image.graph->Ints(pads)});
+}
+
+Value SeenBy(const std::vector<int64_t>& position, const Value& padded, const WindowGeometry& window,
+             int64_t first_axis) {
+  GraphBuilder& graph = *padded.graph;
+  std::vector<int64_t> starts, ends;
+  for (int64_t i = 0; i < window.axes(); ++i) {
+    starts.push_back(position[i] * window.dilation[i]);
+    ends.push_back(starts.back() + (window.map[i] - 1) * window.stride[i] + 1);
+  }
+  return Op("Slice", {padded, graph.Ints(starts), graph.Ints(ends),
+                      graph.Ints(SpatialAxes(window.axes(), first_axis)), graph.Ints(window.stride)});
+}
+
+std::vector<float> WindowCounts(const WindowGeometry& window, bool count_padding) {
+  std::vector<float> counts = {1};
+  for (int64_t i = 0; i < window.axes(); ++i) {
+    // ceil_mode may let windows reach beyond the padding.
+    const int64_t low = count_padding ? -window.pad_begin[i] : 0;
+    const int64_t high = window.image[i] + (count_padding ? window.pad_end[i] : 0);
+    std::vector<float> longer;
+    for (float count : counts) {
+      for (int64_t m = 0; m < window.map[i]; ++m) {
+        int64_t inside = 0;
+        for (int64_t k = 0; k < window.kernel[i]; ++k) {
+          const int64_t position = m * window.stride[i] + k * window.dilation[i] - window.pad_begin[i];
+          inside += position >= low && position < high;
+        }
+        longer.push_back(count * static_cast<float>(inside));
+      }
+    }
+    counts = longer;
+  }
+  return counts;
+}
+
 }  // namespace ort_ed

@@ -29,6 +29,21 @@ struct WindowGeometry {
 WindowGeometry ReadWindowGeometry(const GradContext& node, const TensorInfo& image, const TensorInfo& map,
                                   std::vector<int64_t> kernel, bool transposed = false);
 
+// first, first + 1, ..., count of them.
+std::vector<int64_t> SpatialAxes(int64_t count, int64_t first);
+
+// The image [batch, channels, spatial] with its padding.
+Value Padded(const Value& image, const WindowGeometry& window);
+
+// What one kernel position sees of a padded image whose spatial axes start at `first_axis`: a tensor with the
+// map's spatial extents.
+Value SeenBy(const std::vector<int64_t>& position, const Value& padded, const WindowGeometry& window,
+             int64_t first_axis);
+
+// How many numbers an average over each window is made of, by position in the map. `count_padding`: those of
+// the padding count, but not what lies beyond it.
+std::vector<float> WindowCounts(const WindowGeometry& window, bool count_padding);
+
 // Attributes of the ConvTranspose that carries a map back to the image.
 Attributes TransposedAttributes(const WindowGeometry& window);
 // Attributes of the Conv that carries an image to the map.

@@ -11,6 +11,8 @@
 #include "ort_ed/random.h"
 #include "runtime/session.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/autodiff/double_precision.h"
+#include "trainer/autodiff/prepare_model.h"
 #include "trainer/kernels/cpu_ops.h"
 
 namespace ort_ed {
@@ -120,60 +122,9 @@ TestTensors TestSession::Run(const TestTensors& inputs) const {
   return outputs;
 }
 
-namespace {
-
-void ToDouble(onnx::TensorProto& tensor) {
-  if (tensor.data_type() != onnx::TensorProto::FLOAT) return;
-  std::vector<float> values(tensor.float_data().begin(), tensor.float_data().end());
-  if (!tensor.raw_data().empty()) {
-    values.resize(tensor.raw_data().size() / sizeof(float));
-    std::copy_n(tensor.raw_data().data(), tensor.raw_data().size(), reinterpret_cast<char*>(values.data()));
-  }
-  tensor.clear_raw_data();
-  tensor.clear_float_data();
-  tensor.set_data_type(onnx::TensorProto::DOUBLE);
-  for (float value : values) tensor.add_double_data(value);
-}
-
-void ToDouble(onnx::ValueInfoProto& info) {
-  auto* type = info.mutable_type()->mutable_tensor_type();
-  if (type->elem_type() == onnx::TensorProto::FLOAT) type->set_elem_type(onnx::TensorProto::DOUBLE);
-}
-
-void ToDouble(onnx::NodeProto& node) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (node.op_type() == "Cast" && attribute.name() == "to" && attribute.i() == onnx::TensorProto::FLOAT) {
-      attribute.set_i(onnx::TensorProto::DOUBLE);
-    }
-    if (node.op_type() == "Constant" && attribute.name() == "value_float") {
-      const float value = attribute.f();
-      attribute.Clear();
-      attribute.set_name("value");
-      attribute.set_type(onnx::AttributeProto::TENSOR);
-      attribute.mutable_t()->set_data_type(onnx::TensorProto::DOUBLE);
-      attribute.mutable_t()->add_double_data(value);
-    }
-    if (attribute.has_t()) ToDouble(*attribute.mutable_t());
-  }
-}
-
-}  // namespace
-
-onnx::ModelProto InDoublePrecision(const onnx::ModelProto& model) {
-  onnx::ModelProto copy = model;
-  onnx::GraphProto& graph = *copy.mutable_graph();
-  for (auto& input : *graph.mutable_input()) ToDouble(input);
-  for (auto& output : *graph.mutable_output()) ToDouble(output);
-  for (auto& tensor : *graph.mutable_initializer()) ToDouble(tensor);
-  for (auto& node : *graph.mutable_node()) ToDouble(node);
-  for (auto& function : *copy.mutable_functions()) {
-    for (auto& node : *function.mutable_node()) ToDouble(node);
-  }
-  return copy;
-}
-
 onnx::ModelProto WithGradients(const onnx::ModelProto& model, const std::vector<std::string>& wanted) {
   onnx::ModelProto result = model;
+  PrepareForDifferentiation(result);
   onnx::GraphProto& graph = *result.mutable_graph();
   onnx::ValueInfoProto output = graph.output(0);
   *graph.add_input() = output;
@@ -192,7 +143,7 @@ onnx::ModelProto WithGradients(const onnx::ModelProto& model, const std::vector<
     }
     info.set_name("d_" + tensor);
   }
-  if (builder.opset() <= kNewestKnownOpset && graph.output_size() > 0 && model.functions_size() == 0) {
+  if (builder.opset() <= kNewestKnownOpset && graph.output_size() > 0) {
     onnx::checker::check_model(result);
   }
   return result;

@@ -33,9 +33,6 @@ class TestSession {
   std::unique_ptr<Impl> impl_;
 };
 
-// A copy that computes in double precision: inputs, initialisers, constants and casts of type float.
-onnx::ModelProto InDoublePrecision(const onnx::ModelProto& model);
-
 // Literal, so that long tables of cases compile quickly.
 struct GradientCase {
   const char* name;

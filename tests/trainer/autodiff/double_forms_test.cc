@@ -1,0 +1,75 @@
+#include "trainer/autodiff/double_forms.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/autodiff/gradient_cases.h"
+#include "trainer/autodiff/double_precision.h"
+#include "trainer/autodiff/prepare_model.h"
+
+namespace ort_ed {
+namespace {
+
+TestTensors Inputs(const onnx::ModelProto& model, const GradientCase& test) {
+  TestTensors inputs;
+  for (const auto& input : model.graph().input()) {
+    TestTensor tensor;
+    int64_t count = 1;
+    for (const auto& dim : input.type().tensor_type().shape().dim()) {
+      tensor.shape.push_back(dim.has_dim_value() ? dim.dim_value() : 3);
+      count *= tensor.shape.back();
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      tensor.values.push_back(test.low + (test.high - test.low) * static_cast<double>((i * 7) % 11) / 10);
+    }
+    inputs[input.name()] = tensor;
+  }
+  return inputs;
+}
+
+// Whatever the operator's case computes in float, its double form computes, too.
+void ExpectSameInDouble(const GradientCase& test) {
+  SCOPED_TRACE(test.graph);
+  onnx::ModelProto model = ParseModel(test.graph, test.opset);
+  const TestTensors inputs = Inputs(model, test);
+  const auto expected = TestSession(model).Run(inputs);
+  UseDoubleForms(model);
+  const auto result = TestSession(InDoublePrecision(model)).Run(inputs);
+  for (const auto& [name, tensor] : expected) {
+    ASSERT_EQ(result.at(name).shape, tensor.shape);
+    for (size_t i = 0; i < tensor.values.size(); ++i) {
+      ASSERT_NEAR(result.at(name).values[i], tensor.values[i], 2e-6 * (1 + std::abs(tensor.values[i]))) << i;
+    }
+  }
+}
+
+TEST(DoubleFormsTest, Activations) {
+  for (const GradientCase& test : ActivationCases()) ExpectSameInDouble(test);
+}
+
+TEST(DoubleFormsTest, Elementwise) {
+  for (const GradientCase& test : ElementwiseCases()) {
+    const std::string name = test.name;
+    if (name == "Erf" || name == "Mean") ExpectSameInDouble(test);
+  }
+}
+
+TEST(DoubleFormsTest, Convolutions) {
+  for (const GradientCase& test : ConvolutionCases()) {
+    if (std::string(test.name) == "Conv") ExpectSameInDouble(test);
+  }
+}
+
+TEST(DoubleFormsTest, Pooling) {
+  for (const GradientCase& test : PoolingCases()) ExpectSameInDouble(test);
+}
+
+TEST(DoubleFormsTest, Normalisation) {
+  for (const GradientCase& test : NormalizationCases()) {
+    if (std::string(test.name) == "InstanceNormalization") ExpectSameInDouble(test);
+  }
+}
+
+}  // namespace
+}  // namespace ort_ed

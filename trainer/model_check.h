@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+namespace ort_ed {
+
+struct ModelCheckOptions {
+  int64_t rows = 4;  // random binary inputs
+  uint64_t seed = 0;
+  int directions = 3;  // random directions a tensor
+};
+
+// A node that a gradient would have to pass and cannot.
+struct MissingRule {
+  std::string node;
+  std::string op;  // with its domain if it is not a standard operator
+};
+
+enum class GradientVerdict {
+  kAgrees,
+  kDiffers,
+  kUncertain,  // rounding or kinks make the difference quotient itself unreliable
+};
+
+// The gradient of sum_i c_i * U(x_i) against central differences along random directions.
+struct GradientComparison {
+  std::string tensor;
+  int64_t size = 0;
+  bool influences = true;     // false: the energy does not depend on it
+  double relative_error = 0;  // largest over the directions, relative to the norm of the gradient
+  double tolerance = 0;       // what rounding of the difference quotient allows
+  GradientVerdict verdict = GradientVerdict::kAgrees;
+};
+
+struct ModelCheck {
+  std::string input, output;
+  int64_t dimension = 0;
+  int64_t opset = 0;
+  std::vector<MissingRule> missing_rules;
+  std::vector<GradientComparison> gradients;  // of the input and of each float initialiser
+  bool in_double = false;                     // differences were taken in double precision
+  std::vector<std::string> problems;          // everything else that is wrong, as sentences
+  std::vector<std::string> remarks;           // what is unusual but allowed
+
+  bool passed() const;
+};
+
+// Everything that training and gradient-guided sampling ask of an energy model: the contract, finite energies
+// that do not depend on the other rows of a batch, a rule for each operator on the way, and gradients that
+// agree with central differences. Throws kBadModel where the contract is broken so badly that nothing more
+// can be said; `name` stands for the file in messages.
+ModelCheck CheckModel(const onnx::ModelProto& model, const std::string& name,
+                      const ModelCheckOptions& options = {});
+
+}  // namespace ort_ed
