@@ -146,6 +146,7 @@ void RunProbe(const Ort::SessionOptions& options) {
 }  // namespace
 
 std::vector<std::string> ProviderNames() {
+  Environment();
   std::vector<std::string> names;
   for (const std::string& listed : Ort::GetAvailableProviders()) names.push_back(UserName(listed));
   return names;
@@ -158,7 +159,6 @@ void AppendProvider(Ort::SessionOptions& options, const Device& device) {
 }
 
 std::string ProviderProblem(const Device& device) {
-  Environment();
   Ort::SessionOptions options;
   if (std::string problem = AppendProblem(options, device); !problem.empty()) return problem;
   try {

@@ -45,6 +45,11 @@ size_t EndOfSignature(const std::string& text, size_t start) {
 
 Ort::Env& Environment() {
   static Ort::Env* const environment = [] {
+    if (OrtGetApiBase()->GetApi(ORT_API_VERSION) == nullptr)
+      throw Error(ErrorCode::kRuntime, "the ONNX Runtime library that was loaded is version " +
+                                           OnnxRuntimeVersion() + ", but this program was built for 1." +
+                                           std::to_string(ORT_API_VERSION) +
+                                           " or newer; check LD_LIBRARY_PATH, or build with its headers");
     auto* created = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "ort_ed");
     created->DisableTelemetryEvents();
     return created;

@@ -16,6 +16,7 @@ for library in "$@"; do
   done < <(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 
   symbols=$(nm -D -C --defined-only "$library" | sed -E 's/^[0-9a-f]+ +[A-Za-z] //')
+  [[ -n $symbols ]] || complain "$name exports nothing"
   strangers=$(grep -vE "$public" <<<"$symbols" || true)
   [[ -z $strangers ]] || complain "$name exports what is not its own: $strangers"
 

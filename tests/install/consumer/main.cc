@@ -1,9 +1,11 @@
-// Scores two rows with the model given on the command line and shows that errors can be caught by type.
+// Scores two rows with the model given on the command line, uses the sampler library, and catches errors by
+// type.
 #include <cstdio>
 #include <vector>
 
 #include <ort_ed/energy_model.h>
 #include <ort_ed/error.h>
+#include <ort_ed/sampler.h>
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
@@ -13,6 +15,7 @@ int main(int argc, char** argv) {
   std::vector<float> energies(2);
   model.Energy(rows, energies);
   std::printf("%g %g\n", energies[0], energies[1]);
+  if (ort_ed::Samplers().empty()) return 1;
   try {
     rows[0] = 3;
     model.Energy(rows, energies);
