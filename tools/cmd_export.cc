@@ -9,6 +9,7 @@
 #include "runtime/data/atomic_file.h"
 #include "tools/command.h"
 #include "trainer/export.h"
+#include "trainer/input_gradient.h"
 #include "trainer/train_loop.h"
 
 namespace ort_ed {
@@ -16,7 +17,8 @@ namespace {
 
 constexpr char kExamples[] = R"(  ort-ed export run -o model.onnx
   ort-ed export run --checkpoint 5000 --weights raw -o early.onnx
-  ort-ed export my_energy.onnx -o checked.onnx)";
+  ort-ed export run --with-gradient -o model.onnx
+  ort-ed export my_energy.onnx --with-gradient -o with_gradient.onnx)";
 
 void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("source")
@@ -29,6 +31,9 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .choices("ema", "raw")
       .metavar("ema|raw")
       .help("the moving average of the weights, or the weights of the last step");
+  parser.add_argument("--with-gradient")
+      .flag()
+      .help("with the graph of dU/dx that gradient-guided samplers need; plain scoring does not load it");
 }
 
 onnx::ModelProto FromRun(const argparse::ArgumentParser& arguments, const std::string& folder) {
@@ -55,6 +60,10 @@ void Run(const argparse::ArgumentParser& arguments) {
   onnx::ModelProto model =
       std::filesystem::is_directory(source) ? FromRun(arguments, source) : FromFile(arguments, source);
   Finish(model, source);
+  if (arguments.get<bool>("--with-gradient")) {
+    AttachInputGradient(model);
+    CheckOnnx(model, source);
+  }
   WriteFileAtomically(output, SerializeModel(model));
 }
 

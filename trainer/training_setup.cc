@@ -13,6 +13,7 @@
 #include "models/registry.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "trainer/autodiff/prepare_model.h"
 #include "trainer/export.h"
 
 namespace ort_ed {
@@ -89,6 +90,7 @@ onnx::ModelProto BuiltIn(const TrainConfig& config, const Dataset& dataset) {
 }
 
 void PrepareForTraining(onnx::ModelProto& model, const TrainConfig& config, const Dataset& dataset) {
+  PrepareForDifferentiation(model);  // so that what is trained and what is deployed are one graph
   RemoveStaleMetadata(model);
   if (!config.image_shape.empty()) {
     const std::vector<int64_t> shape = ImageShape(config);

@@ -60,9 +60,35 @@ TEST_F(ExportCommand, WritesTheModelOfAnyCheckpoint) {
 
 TEST_F(ExportCommand, CompletesAUsersModel) {
   WriteBytes(Path("mine.onnx"), MlpModel(5, {4}));
-  const CommandResult result = RunOrtEd({"export", Path("mine.onnx"), "-o", Path("out.onnx")});
+  const CommandResult result =
+      RunOrtEd({"export", Path("mine.onnx"), "--with-gradient", "-o", Path("out.onnx")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(EnergyModel::FromFile(Path("out.onnx")).metadata().dimension, 5);
+  const EnergyModel model = EnergyModel::FromFile(Path("out.onnx"));
+  EXPECT_EQ(model.metadata().dimension, 5);
+  EXPECT_TRUE(model.HasGradient());
+}
+
+TEST_F(ExportCommand, TheGradientIsThatOfTheEnergy) {
+  Train();
+  const CommandResult result =
+      RunOrtEd({"export", Path("run"), "--with-gradient", "-o", Path("gradient.onnx")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const EnergyModel model = EnergyModel::FromFile(Path("gradient.onnx"));
+  ASSERT_TRUE(model.HasGradient());
+  const std::vector<float> row = {1, 0, 1};
+  std::vector<float> energy(1), gradient(3), plain(1);
+  model.EnergyAndGradient(row, energy, gradient);
+  EnergyModel::FromFile(Path("run/model.onnx")).Energy(row, plain);
+  EXPECT_FLOAT_EQ(energy[0], plain[0]);
+  for (size_t i = 0; i < 3; ++i) {
+    constexpr float kStep = 1.0f / 64;
+    std::vector<float> moved = row, above(1), below(1);
+    moved[i] = row[i] + kStep;
+    model.EnergyUnchecked(moved, above);
+    moved[i] = row[i] - kStep;
+    model.EnergyUnchecked(moved, below);
+    EXPECT_NEAR(gradient[i], (above[0] - below[0]) / (2 * kStep), 2e-3) << i;
+  }
 }
 
 TEST_F(ExportCommand, MistakesAreExplained) {

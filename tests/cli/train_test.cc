@@ -172,6 +172,17 @@ TEST_F(TrainCommand, StartsFromAUsersModelAndKeepsItsMetadata) {
   ExpectFailure(Train("wide", {"--model", Path("wide.onnx"), "--hidden", ""}), 1, "rows.csv");
 }
 
+TEST_F(TrainCommand, TrainsAModelOfAnOldOpset) {
+  WriteBytes(Path("old.onnx"), ModelFromText(R"(<ir_version: 6, opset_import: ["": 11]>
+    old (float[batch, 6] x) => (float[batch] energy) <float[6, 1] weight = {1, 2, 3, 4, 5, 6}> {
+      column = MatMul(x, weight)
+      energy = Squeeze<axes = [1]>(column)
+    })"));
+  const CommandResult result = Train("run", {"--model", Path("old.onnx"), "--hidden", "", "--base", "data"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(EnergyModel::FromFile(Path("run/model.onnx")).dimension(), 6);
+}
+
 TEST_F(TrainCommand, TrainsOnSyntheticData) {
   EXPECT_EQ(Train("pinwheel", {"--data", "synth:pinwheel", "--steps", "5"}).exit_code, 0);
   const CommandResult ising = Train("ising", {"--data", "synth:ising:shape=3x4,rows=200,steps=500", "--model",
