@@ -25,6 +25,9 @@ cmake -S "$here/consumer" -B "$scratch/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$
 cmake --build "$scratch/consumer" >"$scratch/log" || { cat "$scratch/log"; fail "building with CMake"; }
 expect_energies "$scratch/consumer/consumer_cc" "$model"
 expect_energies "$scratch/consumer/consumer_c" "$model"
+# log Z of independent variables with fields 1, ..., 12: sum of log(1 + exp(-i)) = 0.518.
+[[ $("$scratch/consumer/sampling" "$model") =~ log\ Z\ between\ 0\.(4[89]|5)[0-9]+\ and\ 0\.(4[89]|5[0-5])[0-9] ]] || fail "the sampling example"
+echo "ok: sampling"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name ort_ed_runtime.pc)")
 export PKG_CONFIG_PATH
