@@ -170,6 +170,18 @@ TEST_F(Sample, TemperingReportsItsExchanges) {
   EXPECT_TRUE(test.Passes()) << test.statistic;
 }
 
+// The files carry no gradient: the command derives it.
+TEST_F(Sample, GradientGuidedSamplersNeedNoPreparation) {
+  for (const std::string sampler : {"gwg", "dmala", "pas"}) {
+    const std::string out = folder_.File("x.npy");
+    const CommandResult result = Run({soft_, "-n", "5000", "--steps", "60", "--sampler", sampler,
+                                      "--step-size", "0.6", "--path-length", "2", "-o", out});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const ChiSquare test = ChiSquareTest(CountsOf(ReadRows(out)), LawOf(SoftEnergy, 1));
+    EXPECT_TRUE(test.Passes()) << sampler << " " << test.statistic;
+  }
+}
+
 // x_0 = 1 is known in the first row, x_2 = 0 in the second.
 TEST_F(Sample, FillsMissingCells) {
   const std::string holes = Write("holes.csv", "a,b,c\n1,,\n,?,0\n");
