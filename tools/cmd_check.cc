@@ -1,4 +1,5 @@
 #include <iostream>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -6,6 +7,8 @@
 #include "models/model_file.h"
 #include "ort_ed/error.h"
 #include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
 #include "trainer/model_check.h"
 
 namespace ort_ed {
@@ -125,10 +128,17 @@ void AddArguments(argparse::ArgumentParser& parser) {
 
 void Run(const argparse::ArgumentParser& arguments) {
   const auto path = arguments.get<std::string>("model");
-  const ModelCheckOptions options{.rows = arguments.get<int64_t>("--rows"),
-                                  .seed = arguments.get<uint64_t>("--seed")};
+  ModelCheckOptions options{.rows = arguments.get<int64_t>("--rows"),
+                            .seed = arguments.get<uint64_t>("--seed")};
   if (options.rows < 1) throw UsageError("--rows must be at least 1");
+  std::optional<Progress> progress;
+  options.on_progress = [&](int64_t done, int64_t total) {
+    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted");
+    if (!progress) progress.emplace("comparing gradients", "tensors", total);
+    progress->Update(done);
+  };
   const ModelCheck check = CheckModel(LoadModel(path), path, options);
+  progress.reset();
   if (arguments.get<bool>("--json")) {
     PrintJson(check, path);
   } else {

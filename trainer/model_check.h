@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,9 @@ namespace ort_ed {
 struct ModelCheckOptions {
   int64_t rows = 4;  // random binary inputs
   uint64_t seed = 0;
-  int directions = 3;  // random directions a tensor
+  int directions = 2;  // random directions a tensor
+  // Called after each tensor whose gradient was compared, of so many; may throw to stop.
+  std::function<void(int64_t done, int64_t total)> on_progress = {};
 };
 
 // A node that a gradient would have to pass and cannot.
