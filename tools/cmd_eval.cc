@@ -59,21 +59,22 @@ std::vector<float> Energies(const EnergyModel& model, const RowTable& data) {
   return energies;
 }
 
-// RAISE: the mean over rows of the log of the mean over chains of exp(-U(x)) / w.
-Mean RaiseNll(std::span<const float> energies, std::span<const double> log_weights) {
-  const size_t rows = energies.size();
+// RAISE: -log p(x) is estimated by U(x) + a(x), a(x) = -log of the mean over chains of 1 / w. The mean of U
+// is known for the whole test set; a varies little from row to row, so a few rows do.
+Mean RaiseNll(const Mean& energy, std::span<const double> log_weights, size_t rows) {
   const size_t repeats = log_weights.size() / rows;
-  std::vector<double> nll(rows);
+  std::vector<double> corrections(rows);
   std::vector<double> of_row(repeats);
   for (size_t row = 0; row < rows; ++row) {
     for (size_t repeat = 0; repeat < repeats; ++repeat) of_row[repeat] = -log_weights[repeat * rows + row];
-    nll[row] = energies[row] - SummariseLogWeights(of_row).log_mean;
+    corrections[row] = -SummariseLogWeights(of_row).log_mean;
   }
-  return MeanOf(nll);
+  const Mean correction = MeanOf(corrections);
+  return {energy.value + correction.value, std::hypot(energy.standard_error, correction.standard_error)};
 }
 
 void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
-                 std::span<const float> energies, Evaluation& evaluation) {
+                 Evaluation& evaluation) {
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
   Annealing forward = Annealing::Forward(target, options);
   RunAnnealing(forward, "ais", "", "");
@@ -91,11 +92,11 @@ void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target
     starts.insert(starts.end(), first.begin(), first.end());
   Annealing raise = Annealing::Reverse(target, options, std::move(starts));
   RunAnnealing(raise, "raise", "", "");
-  evaluation.raise_nll = RaiseNll(energies.first(rows), raise.log_weights());
+  evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
 }
 
 void EstimateLogZ(const argparse::ArgumentParser& arguments, const EnergyModel& model, const Target& target,
-                  const RowTable& data, std::span<const float> energies, Evaluation& evaluation) {
+                  const RowTable& data, Evaluation& evaluation) {
   std::string method = arguments.get("--log-z");
   if (method == "auto") method = model.dimension() <= kEnumerateUpTo ? "exact" : "ais";
   if (method == "exact") {
@@ -104,7 +105,7 @@ void EstimateLogZ(const argparse::ArgumentParser& arguments, const EnergyModel& 
     evaluation.log_z = ImportanceLogZ(target, arguments.get<int64_t>("--proposals"),
                                       arguments.get<uint64_t>("--seed"), ShowWork("proposing", "rows"));
   } else if (method == "ais") {
-    BracketLogZ(arguments, target, data, energies, evaluation);
+    BracketLogZ(arguments, target, data, evaluation);
   } else if (method == "metadata") {
     if (!model.HasLogZ())
       throw Error(ErrorCode::kInvalidArgument,
@@ -254,9 +255,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   evaluation.rows = data.rows;
   evaluation.dimension = data.columns;
   if (!density.empty()) evaluation.entropy = FindPlanarDensity(density).entropy;
-  const std::vector<float> energies = Energies(model, data);
-  evaluation.energy = MeanOf(energies);
-  EstimateLogZ(arguments, model, target, data, energies, evaluation);
+  evaluation.energy = MeanOf(Energies(model, data));
+  EstimateLogZ(arguments, model, target, data, evaluation);
   CompareSamples(arguments, target, data, evaluation);
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(evaluation).dump(2) << "\n";
