@@ -46,7 +46,17 @@ void Conv(GradContext& node) {
   SetWeightGradients(node, "ConvWeightGrad", {x, g, w}, attributes);
 }
 
+void ChannelsLast(GradContext& node) {
+  node.SetGradient(0, KernelNode(node, "ChannelsFirst", {node.OutputGradient()}, 1)[0]);
+}
+
+void ChannelsFirst(GradContext& node) {
+  node.SetGradient(0, KernelNode(node, "ChannelsLast", {node.OutputGradient()}, 1)[0]);
+}
+
 constexpr std::array kRules = {
+    GradientRule{"ChannelsFirst", kCpuKernelVersion, ChannelsFirst},
+    GradientRule{"ChannelsLast", kCpuKernelVersion, ChannelsLast},
     GradientRule{"Conv", kCpuKernelVersion, Conv},
     GradientRule{"Dense", kCpuKernelVersion, Dense},
     GradientRule{"Swish", kCpuKernelVersion, Swish},

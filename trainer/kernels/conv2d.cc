@@ -15,17 +15,14 @@ constexpr size_t kRows = SimdKernels::kRows;
 class PixelSums {
  public:
   PixelSums(const KernelContext& context, const ImageShape& source, const ImageShape& result)
-      : context_(context),
-        source_(source),
-        result_(result),
-        result_stride_(DivideUp(result.channels, context.simd.panel) * context.simd.panel) {}
+      : context_(context), source_(source), result_(result), zeros_(source.channels) {}
 
   // weight(tap's weight number, source channel, result channel).
   template <typename Weight>
   void AddGrid(Grid grid, Weight weight) {
     if (grid.positions() == 0) return;
     const size_t taps = grid.taps.size(), channels = source_.channels;
-    const bool gathered = channels < kFewChannels && taps > 1;
+    const bool gathered = taps > 1 && GatheringPays(grid, source_);
     PackedPanels weights(context_, gathered ? 1 : taps, gathered ? taps * channels : channels,
                          result_.channels, [&](size_t tap, size_t depth, size_t column) {
                            const size_t t = gathered ? depth / channels : tap;
@@ -59,58 +56,40 @@ class PixelSums {
       pointers = std::max(pointers, DivideUp(count, kRows) * kRows * part.weights.taps());
       if (part.gathered) gathered_floats = std::max(gathered_floats, count * part.weights.depth());
     }
-    const size_t source_floats = (images * source_.pixels() + 1) * source_.channels;
-    const size_t result_floats = images * result_.pixels() * result_stride_;
-    Scratch scratch(Scratch::Bytes<float>(source_floats) + Scratch::Bytes<float>(result_floats) +
-                    Scratch::Bytes<const float*>(pointers) + Scratch::Bytes<float*>(positions) +
+    Scratch scratch(Scratch::Bytes<const float*>(pointers) + Scratch::Bytes<float*>(positions) +
                     Scratch::Bytes<float>(gathered_floats));
-    float* source = scratch.Take<float>(source_floats);
-    float* result = scratch.Take<float>(result_floats);
     const float** in_rows = scratch.Take<const float*>(pointers);
     float** out_rows = scratch.Take<float*>(positions);
     float* gathered = scratch.Take<float>(gathered_floats);
-
-    ChannelsLast(context_.simd, images, source_, in, source, source_.channels);
-    std::fill_n(source + images * source_.size(), source_.channels, 0.0f);
+    Prefetch(in, images * source_.size());
+    PrefetchToWrite(out, images * result_.size());
     for (const Part& part : parts_) {
+      const size_t count = images * part.grid.positions();
       VisitResults(part.grid, images, result_, [&](size_t position, size_t pixel) {
-        out_rows[position] = result + pixel * result_stride_;
+        out_rows[position] = out + pixel * result_.channels;
       });
-      const RowPointers rows{images * part.grid.positions(), in_rows, out_rows};
       if (part.gathered) {
-        Gather(part, images, source, gathered, in_rows);
+        GatherTaps(part.grid, images, source_, in, gathered);
+        for (size_t p = 0; p < count; ++p) in_rows[p] = gathered + p * part.weights.depth();
       } else {
-        Point(part, images, source, in_rows);
+        Point(part, images, in, in_rows);
       }
-      MultiplyRows(context_.simd, rows, part.weights, start, true);
+      MultiplyRows(context_.simd, {count, in_rows, out_rows}, part.weights, start);
     }
-    ChannelsFirst(context_.simd, images, result_, result, result_stride_, out);
   }
 
-  void Point(const Part& part, size_t images, const float* source, const float** rows) const {
+  void Point(const Part& part, size_t images, const float* in, const float** rows) const {
     const size_t taps = part.grid.taps.size(), channels = source_.channels;
-    VisitSources(part.grid, images, source_, images * source_.pixels(),
-                 [=](size_t position, size_t tap, size_t pixel) {
-                   rows[(position / kRows * taps + tap) * kRows + position % kRows] =
-                       source + pixel * channels;
-                 });
-  }
-
-  void Gather(const Part& part, size_t images, const float* source, float* gathered,
-              const float** rows) const {
-    const size_t depth = part.weights.depth(), channels = source_.channels;
-    VisitSources(part.grid, images, source_, images * source_.pixels(),
-                 [=](size_t position, size_t tap, size_t pixel) {
-                   const float* from = source + pixel * channels;
-                   float* to = gathered + position * depth + tap * channels;
-                   for (size_t c = 0; c < channels; ++c) to[c] = from[c];
-                   rows[position] = gathered + position * depth;
-                 });
+    const float* zeros = zeros_.data();
+    VisitSources(part.grid, images, source_, [=](size_t position, size_t tap, ptrdiff_t pixel) {
+      rows[(position / kRows * taps + tap) * kRows + position % kRows] =
+          pixel < 0 ? zeros : in + pixel * channels;
+    });
   }
 
   const KernelContext& context_;
   ImageShape source_, result_;
-  size_t result_stride_;
+  std::vector<float> zeros_;  // a pixel outside the image
   std::vector<Part> parts_;
 };
 
@@ -138,6 +117,18 @@ void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, con
     });
   }
   sums.Run(shape.images, dy, nullptr, dx);
+}
+
+void ToChannelsLast(const KernelContext& context, const PixelLayout& layout, const float* in, float* out) {
+  const auto [images, channels, pixels] = layout;
+  context.parallel_for(images, [=, &context, channels = channels, pixels = pixels](size_t n) {
+    context.simd.transpose(channels, pixels, in + n * channels * pixels, pixels, out + n * channels * pixels,
+                           channels);
+  });
+}
+
+void ToChannelsFirst(const KernelContext& context, const PixelLayout& layout, const float* in, float* out) {
+  ToChannelsLast(context, {layout.images, layout.pixels, layout.channels}, in, out);
 }
 
 }  // namespace ort_ed

@@ -6,8 +6,9 @@
 
 namespace ort_ed {
 
-// Everything about a convolution of images in the layout [image, channel, y, x] with weights
-// [out channel, in channel, ky, kx]: y = (x + pad - k * dilation) / stride. One group.
+// Everything about a convolution of images in the layout [image, y, x, channel], where the values that a
+// matrix product needs lie side by side, with weights as ONNX has them, [out channel, in channel, ky, kx].
+// One group.
 struct Conv2dShape {
   size_t images, in_channels, in_height, in_width;
   size_t out_channels, out_height, out_width;
@@ -27,5 +28,12 @@ void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, con
 // dbias may be null.
 void Conv2dWeightGrad(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* dy,
                       float* dw, float* dbias);
+
+// Images from the layout [image, channel, pixel] to [image, pixel, channel], and back.
+struct PixelLayout {
+  size_t images, channels, pixels;
+};
+void ToChannelsLast(const KernelContext& context, const PixelLayout& layout, const float* in, float* out);
+void ToChannelsFirst(const KernelContext& context, const PixelLayout& layout, const float* in, float* out);
 
 }  // namespace ort_ed

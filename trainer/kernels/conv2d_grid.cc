@@ -41,19 +41,24 @@ std::vector<Grid> InputGradGrids(const Conv2dShape& s) {
   return grids;
 }
 
-void ChannelsLast(const SimdKernels& simd, size_t images, const ImageShape& image, const float* in,
-                  float* out, size_t stride) {
-  for (size_t n = 0; n < images; ++n) {
-    simd.transpose(image.channels, image.pixels(), in + n * image.size(), image.pixels(),
-                   out + n * image.pixels() * stride, stride);
-  }
-}
-
-void ChannelsFirst(const SimdKernels& simd, size_t images, const ImageShape& image, const float* in,
-                   size_t stride, float* out) {
-  for (size_t n = 0; n < images; ++n) {
-    simd.transpose(image.pixels(), image.channels, in + n * image.pixels() * stride, stride,
-                   out + n * image.size(), image.pixels());
+void GatherTaps(const Grid& grid, size_t images, const ImageShape& source, const float* in, float* rows) {
+  const size_t channels = source.channels, columns = grid.taps.size() * channels;
+  const ptrdiff_t step = grid.step_x, width = source.width, height = source.height;
+  std::fill_n(rows, images * grid.positions() * columns, 0.0f);
+  for (size_t t = 0; t < grid.taps.size(); ++t) {
+    const Tap& tap = grid.taps[t];
+    // Positions j of a line whose pixel j * step + tap.x is inside.
+    const ptrdiff_t first = tap.x >= 0 ? 0 : (-tap.x + step - 1) / step;
+    const ptrdiff_t end = std::min<ptrdiff_t>(grid.width, width > tap.x ? (width - 1 - tap.x) / step + 1 : 0);
+    for (size_t line = 0; line < images * grid.height; ++line) {
+      const ptrdiff_t y = static_cast<ptrdiff_t>(line % grid.height * grid.step_y) + tap.y;
+      if (y < 0 || y >= height) continue;
+      const float* from = in + (line / grid.height * height + y) * width * channels;
+      float* to = rows + line * grid.width * columns + t * channels;
+      for (ptrdiff_t j = first; j < end; ++j) {
+        std::copy_n(from + (j * step + tap.x) * channels, channels, to + j * columns);
+      }
+    }
   }
 }
 

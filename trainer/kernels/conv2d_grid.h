@@ -14,7 +14,6 @@ namespace ort_ed {
 // Small images are worked on together until a task has at least so many positions.
 constexpr size_t kConvTaskPositions = 256;
 
-// Images of fewer channels than this have all taps of a position gathered into one row.
 constexpr size_t kFewChannels = 8;
 
 struct ImageShape {
@@ -42,26 +41,34 @@ struct Grid {
   size_t positions() const { return height * width; }
 };
 
-// Calls visit(position, tap number, source pixel) for all positions of all images, numbered through;
-// `outside` is the number of the pixel that stands for those out of the image.
+// Calls visit(position, tap number, source pixel) for all positions of all images, numbered through; pixel -1
+// is outside the image.
 template <typename Visit>
-void VisitSources(const Grid& grid, size_t images, const ImageShape& source, size_t outside, Visit visit) {
+void VisitSources(const Grid& grid, size_t images, const ImageShape& source, Visit visit) {
   const ptrdiff_t height = source.height, width = source.width;
   size_t position = 0;
-  for (size_t n = 0; n < images; ++n) {
+  for (ptrdiff_t n = 0; n < static_cast<ptrdiff_t>(images); ++n) {
     for (size_t i = 0; i < grid.height; ++i) {
       for (size_t j = 0; j < grid.width; ++j, ++position) {
         for (size_t t = 0; t < grid.taps.size(); ++t) {
           const ptrdiff_t y = static_cast<ptrdiff_t>(i * grid.step_y) + grid.taps[t].y;
           const ptrdiff_t x = static_cast<ptrdiff_t>(j * grid.step_x) + grid.taps[t].x;
           const bool inside = y >= 0 && y < height && x >= 0 && x < width;
-          visit(position, t, inside ? (n * height + y) * width + x : outside);
+          visit(position, t, inside ? (n * height + y) * width + x : -1);
         }
       }
     }
   }
 }
 
+// Images of few channels, or kernels of one tap, are better gathered: all taps of a position in one row.
+inline bool GatheringPays(const Grid& grid, const ImageShape& source) {
+  return grid.taps.size() == 1 || (grid.taps.size() > 1 && source.channels < kFewChannels);
+}
+// rows: [position][tap][channel].
+void GatherTaps(const Grid& grid, size_t images, const ImageShape& source, const float* in, float* rows);
+
+// Calls visit(position, result pixel).
 template <typename Visit>
 void VisitResults(const Grid& grid, size_t images, const ImageShape& result, Visit visit) {
   size_t position = 0;
@@ -82,13 +89,17 @@ Grid ForwardGrid(const Conv2dShape& shape);
 // made.
 std::vector<Grid> InputGradGrids(const Conv2dShape& shape);
 
+// Asks for memory that is about to be used all over, so that it arrives in the order in which it lies; not
+// for more than the second-level cache holds.
+constexpr size_t kPrefetchedFloats = 1 << 16;
+inline void Prefetch(const float* data, size_t count) {
+  for (size_t i = 0; i < std::min(count, kPrefetchedFloats); i += 16) __builtin_prefetch(data + i, 0, 2);
+}
+inline void PrefetchToWrite(float* data, size_t count) {
+  for (size_t i = 0; i < std::min(count, kPrefetchedFloats); i += 16) __builtin_prefetch(data + i, 1, 2);
+}
+
 // How many images one task takes when each has `positions`.
 size_t TaskImages(size_t positions, size_t images);
-
-// [image][channel][pixel] -> [image][pixel][stride >= channels], and back.
-void ChannelsLast(const SimdKernels& simd, size_t images, const ImageShape& image, const float* in,
-                  float* out, size_t stride);
-void ChannelsFirst(const SimdKernels& simd, size_t images, const ImageShape& image, const float* in,
-                   size_t stride, float* out);
 
 }  // namespace ort_ed

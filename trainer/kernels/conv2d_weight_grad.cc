@@ -18,7 +18,7 @@ class WeightGrad {
         input_(InputOf(shape)),
         output_(OutputOf(shape)),
         grid_(ForwardGrid(shape)),
-        gathered_(input_.channels < kFewChannels && grid_.taps.size() > 1),
+        gathered_(GatheringPays(grid_, input_)),
         parts_(std::min(OuterProductSum::Parts(shape.images * output_.pixels(), WeightCount()),
                         std::max<size_t>(shape.images, 1))),
         sum_(context.simd, output_.channels, gathered_ ? 1 : grid_.taps.size(),
@@ -48,71 +48,50 @@ class WeightGrad {
   size_t WeightCount() const { return output_.channels * input_.channels * grid_.taps.size(); }
 
   void AddImages(size_t part, size_t images, const float* x, const float* dy) {
-    const size_t positions = images * output_.pixels(), pixels = images * input_.pixels() + 1;
-    const size_t block_rows = gathered_ ? positions : pixels;
-    const size_t right_floats = block_rows * sum_.right_blocks() * sum_.panel();
+    const size_t positions = images * output_.pixels(), pixels = images * input_.pixels();
+    const size_t right_rows = gathered_ ? positions : pixels + 1;
+    const size_t right_floats = right_rows * sum_.right_blocks() * sum_.panel();
     const size_t pointers = positions * (gathered_ ? 1 : grid_.taps.size());
-    const size_t source_floats = gathered_ ? pixels * input_.channels : 0;
-    Scratch scratch(Scratch::Bytes<float>(positions * output_.channels) +
-                    Scratch::Bytes<float>(sum_.PackedLeftSize(positions)) +
+    const size_t gathered_floats = gathered_ ? positions * grid_.taps.size() * input_.channels : 0;
+    Scratch scratch(Scratch::Bytes<float>(sum_.PackedLeftSize(positions)) +
                     Scratch::Bytes<float>(right_floats) + Scratch::Bytes<const float*>(pointers) +
-                    Scratch::Bytes<float>(source_floats));
-    float* left = scratch.Take<float>(positions * output_.channels);
-    float* packed_left = scratch.Take<float>(sum_.PackedLeftSize(positions));
+                    Scratch::Bytes<float>(gathered_floats));
+    float* left = scratch.Take<float>(sum_.PackedLeftSize(positions));
     float* right = scratch.Take<float>(right_floats);
     const float** rows = scratch.Take<const float*>(pointers);
-    float* source = scratch.Take<float>(source_floats);
+    float* gathered = scratch.Take<float>(gathered_floats);
 
-    ChannelsLast(context_.simd, images, output_, dy, left, output_.channels);
-    AddToBias(part, positions, left);
-    sum_.PackLeft(positions, left, output_.channels, packed_left);
+    sum_.PackLeft(positions, dy, output_.channels, left);
+    context_.simd.add_rows(positions, output_.channels, dy, output_.channels,
+                           &bias_sums_[part * output_.channels]);
     if (gathered_) {
-      GatherTaps(images, x, source, right, rows);
+      PointToGathered(images, x, gathered, right, rows);
     } else {
       PointToPixels(images, x, right, rows);
     }
-    sum_.Add(part, positions, packed_left, rows, block_rows * sum_.panel());
+    sum_.Add(part, positions, left, rows, right_rows * sum_.panel());
   }
 
-  // right: [block of channels][pixel, and one of zeros][panel].
+  // right: the pixels, and one of zeros.
   void PointToPixels(size_t images, const float* x, float* right, const float** rows) const {
-    const size_t panel = sum_.panel(), pixels = images * input_.pixels();
-    for (size_t c = 0; c < input_.channels; c += panel) {
-      const size_t count = std::min(panel, input_.channels - c);
-      float* block = right + c * (pixels + 1);
-      std::fill_n(count < panel ? block : block + pixels * panel,
-                  count < panel ? (pixels + 1) * panel : panel, 0.0f);
-      for (size_t n = 0; n < images; ++n) {
-        context_.simd.transpose(count, input_.pixels(), x + n * input_.size() + c * input_.pixels(),
-                                input_.pixels(), block + n * input_.pixels() * panel, panel);
-      }
+    const size_t panel = sum_.panel(), pixels = images * input_.pixels(),
+                 positions = images * output_.pixels();
+    sum_.PackRight(pixels, x, input_.channels, right, pixels + 1);
+    for (size_t block = 0; block < sum_.right_blocks(); ++block) {
+      std::fill_n(right + (block * (pixels + 1) + pixels) * panel, panel, 0.0f);
     }
-    const size_t positions = images * output_.pixels();
-    VisitSources(grid_, images, input_, pixels, [=](size_t position, size_t tap, size_t pixel) {
-      rows[tap * positions + position] = right + pixel * panel;
+    VisitSources(grid_, images, input_, [=](size_t position, size_t tap, ptrdiff_t pixel) {
+      rows[tap * positions + position] = right + (pixel < 0 ? pixels : pixel) * panel;
     });
   }
 
-  // right: [block of taps and channels][position][panel].
-  void GatherTaps(size_t images, const float* x, float* source, float* right, const float** rows) const {
-    const size_t panel = sum_.panel(), channels = input_.channels, positions = images * output_.pixels();
-    ChannelsLast(context_.simd, images, input_, x, source, channels);
-    std::fill_n(source + images * input_.size(), channels, 0.0f);
-    std::fill_n(right, positions * sum_.right_blocks() * panel, 0.0f);
-    VisitSources(grid_, images, input_, images * input_.pixels(),
-                 [=](size_t position, size_t tap, size_t pixel) {
-                   for (size_t c = 0; c < channels; ++c) {
-                     const size_t column = tap * channels + c;
-                     right[(column / panel * positions + position) * panel + column % panel] =
-                         source[pixel * channels + c];
-                   }
-                   rows[position] = right + position * panel;
-                 });
-  }
-
-  void AddToBias(size_t part, size_t positions, const float* left) {
-    context_.simd.add_rows(positions, output_.channels, left, output_.channels,
-                           &bias_sums_[part * output_.channels]);
+  // right: the positions with all their taps.
+  void PointToGathered(size_t images, const float* x, float* gathered, float* right,
+                       const float** rows) const {
+    const size_t columns = grid_.taps.size() * input_.channels, positions = images * output_.pixels();
+    GatherTaps(grid_, images, input_, x, gathered);
+    sum_.PackRight(positions, gathered, columns, right, positions);
+    for (size_t p = 0; p < positions; ++p) rows[p] = right + p * sum_.panel();
   }
 
   void AddBiasParts(float* dbias) const {

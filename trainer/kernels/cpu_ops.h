@@ -6,17 +6,20 @@
 
 namespace ort_ed {
 
-// The kernels as operators of ONNX Runtime's CPU provider, on its own threads, domain kCpuKernelDomain. All
-// tensors are float; names as in the headers of the kernels;
-// attributes have no defaults:
-//   Swish(x, beta?) -> y                     beta: one element, 1 if left out
+// The kernels as operators of ONNX Runtime's CPU provider, on its own threads, in kCpuKernelDomain. All
+// tensors are float, attributes have no defaults, ? marks what may be left out:
+//
+//   Swish(x, beta?) -> y                    x * sigmoid(beta * x); beta: one element, 1 if left out
 //   SwishGrad(x, dy, beta?) -> dx, dbeta?
-//   Dense(x, w, bias?) -> y                  x [rows, in], w [in, out]
-//   DenseInputGrad(dy, w) -> dx
-//   DenseWeightGrad(x, dy) -> dw, dbias?
-//   Conv(x, w, bias?) -> y                   ONNX's 2-D Conv; attributes strides, pads, dilations, all
-//   required ConvInputGrad(dy, w, x) -> dx            same attributes; x only for its shape ConvWeightGrad(x,
-//   dy, w) -> dw, dbias?   same attributes; w only for its shape
+//   Dense(x, w, bias?) -> y                 x [rows, in], w [in, out], or [out, in] with trans_w = 1
+//   DenseInputGrad(dy, w) -> dx             trans_w
+//   DenseWeightGrad(x, dy) -> dw, dbias?    trans_w
+//   Conv(x, w, bias?) -> y                  strides, pads, dilations: ONNX's Conv on x [n, h, w, c]
+//   ConvInputGrad(dy, w, x) -> dx           the same; x only for its shape
+//   ConvWeightGrad(x, dy, w) -> dw, dbias?  the same; w only for its shape
+//   ChannelsLast(x) -> y                    [n, c, h, w] to [n, h, w, c]
+//   ChannelsFirst(x) -> y                   [n, h, w, c] to [n, c, h, w]
+
 // Makes the operators known to the session. Sessions whose model does not use them are not affected.
 void RegisterCpuKernels(Ort::SessionOptions& options);
 

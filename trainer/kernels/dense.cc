@@ -24,19 +24,8 @@ void MultiplyByPanels(const KernelContext& context, size_t rows, const float* in
       in_rows[r] = in + (first + r) * weights.depth();
       out_rows[r] = out + (first + r) * weights.columns();
     }
-    MultiplyRows(context.simd, {count, in_rows, out_rows}, weights, start.data(), false);
+    MultiplyRows(context.simd, {count, in_rows, out_rows}, weights, start.data());
   });
-}
-
-// Row-major -> blocks of `panel` columns, [block][row][panel], padded with zeros.
-void PackBlocks(size_t rows, size_t columns, size_t panel, const float* in, float* out) {
-  for (size_t c = 0; c < columns; c += panel) {
-    const size_t count = std::min(panel, columns - c);
-    for (size_t r = 0; r < rows; ++r, out += panel) {
-      std::copy_n(in + r * columns + c, count, out);
-      std::fill(out + count, out + panel, 0.0f);
-    }
-  }
 }
 
 // The columns' sums, in parts by shape alone.
@@ -75,7 +64,7 @@ void SumOfOuterProducts(const KernelContext& context, const TwoMatrices& m, floa
     for (size_t first = m.rows * part / parts; first < end; first += kSumRows) {
       const size_t count = std::min(kSumRows, end - first);
       sum.PackLeft(count, m.left + first * m.left_columns, m.left_columns, left);
-      PackBlocks(count, m.right_columns, panel, m.right + first * m.right_columns, right);
+      sum.PackRight(count, m.right + first * m.right_columns, m.right_columns, right, count);
       sum.Add(part, count, left, right_rows, count * panel);
     }
   });

@@ -49,11 +49,11 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
 }  // namespace
 
 void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                  const float* start, bool out_is_padded) {
+                  const float* start) {
   for (size_t p = 0; p < weights.panels(); ++p) {
     const bool whole = (p + 1) * weights.width() <= weights.columns();
-    (whole || out_is_padded ? MultiplyIntoWideRows : MultiplyIntoNarrowRows)(simd, rows, weights, p,
-                                                                             start + p * weights.width());
+    (whole ? MultiplyIntoWideRows : MultiplyIntoNarrowRows)(simd, rows, weights, p,
+                                                            start + p * weights.width());
   }
 }
 

@@ -69,9 +69,9 @@ struct RowPointers {
 };
 
 // out[row] = start + sum over taps of in[tap][row] * weights; `start` has weights.columns() values and zeros
-// up to a whole panel. `out_is_padded`: result rows have room for whole panels. One thread.
+// up to a whole panel. One thread.
 void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                  const float* start, bool out_is_padded);
+                  const float* start);
 
 // values (or zeros, if null) padded with zeros to whole panels: a `start` for MultiplyRows.
 std::vector<float> PadToPanels(const SimdKernels& simd, const float* values, size_t count);

@@ -7,6 +7,20 @@ namespace {
 
 constexpr size_t kRows = SimdKernels::kRows;
 
+// Known sizes become a few moves where std::copy_n would be a call.
+template <size_t kColumns>
+void CopyBlock(size_t rows, const float* in, size_t stride, float* out) {
+  for (size_t r = 0; r < rows; ++r, out += kColumns)
+    std::memcpy(out, in + r * stride, kColumns * sizeof(float));
+}
+
+void CopyNarrowBlock(size_t rows, size_t columns, const float* in, size_t stride, float* out, size_t width) {
+  for (size_t r = 0; r < rows; ++r, out += width) {
+    std::copy_n(in + r * stride, columns, out);
+    std::fill(out + columns, out + width, 0.0f);
+  }
+}
+
 }  // namespace
 
 OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps,
@@ -14,6 +28,7 @@ OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, s
     : simd_(simd),
       left_columns_(left_columns),
       taps_(taps),
+      right_columns_(right_columns),
       panel_(simd.panel),
       right_blocks_(DivideUp(right_columns, panel_)),
       row_size_(taps * right_blocks_ * panel_),
@@ -41,6 +56,21 @@ void OuterProductSum::PackLeft(size_t positions, const float* left, size_t strid
       } else {
         std::copy_n(from, count, packed);
       }
+    }
+  }
+}
+
+void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, float* packed,
+                                size_t block_rows) const {
+  for (size_t c = 0; c < right_columns_; c += panel_) {
+    const size_t count = std::min(panel_, right_columns_ - c);
+    float* out = packed + c * block_rows;
+    if (count == 16) {
+      CopyBlock<16>(rows, right + c, stride, out);
+    } else if (count == panel_ && panel_ == 8) {
+      CopyBlock<8>(rows, right + c, stride, out);
+    } else {
+      CopyNarrowBlock(rows, count, right + c, stride, out, panel_);
     }
   }
 }

@@ -27,6 +27,9 @@ class OuterProductSum {
   size_t PackedLeftSize(size_t positions) const;
   void PackLeft(size_t positions, const float* left, size_t stride, float* packed) const;
 
+  // Rows of the right side -> [block][block_rows >= rows][panel()].
+  void PackRight(size_t rows, const float* right, size_t stride, float* packed, size_t block_rows) const;
+
   void Clear(size_t part);
   // right: pointers [tap][position] to the first block of a row; a row's next block lies block_stride
   // further.
@@ -52,7 +55,7 @@ class OuterProductSum {
   const float* AddParts(size_t l);
 
   const SimdKernels& simd_;
-  size_t left_columns_, taps_, panel_, right_blocks_;
+  size_t left_columns_, taps_, right_columns_, panel_, right_blocks_;
   size_t row_size_;  // taps * right_blocks * panel
   size_t parts_;
   AlignedBuffer sums_;  // [part][l][tap][r]

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/autodiff/infer_shapes.h"
+#include "trainer/kernels/channels_last.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
 namespace ort_ed {
@@ -76,6 +77,7 @@ class Rewriter {
                                            : false;
     }
     RemoveUnused();
+    if (changed) UseChannelsLast(graph_, infos_);
     return changed;
   }
 

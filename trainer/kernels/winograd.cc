@@ -40,7 +40,8 @@ class TiledConvolution {
       : context_(context),
         tiling_(tiling),
         weights_(weights),
-        result_stride_(weights.panels() * weights.width()) {}
+        result_stride_(weights.panels() * weights.width()),
+        zeros_(std::max(tiling.source.channels, weights.width())) {}
 
   void Run(size_t images, const float* in, const float* bias, float* out) const {
     const std::vector<float> start = PadToPanels(context_.simd, bias, tiling_.result.channels);
@@ -55,36 +56,26 @@ class TiledConvolution {
 
  private:
   void RunTask(size_t images, const float* in, const float* start, float* out) const {
-    const size_t sources = tiling_.source.channels, tiles = images * tiling_.tiles();
+    const size_t sources = tiling_.source.channels, results = tiling_.result.channels;
+    const size_t tiles = images * tiling_.tiles();
     const size_t in_stride = tiles * sources + kCacheLine, out_stride = tiles * result_stride_ + kCacheLine;
-    const size_t source_floats = (images * tiling_.source.pixels() + 1) * sources;
-    const size_t result_floats = (images * tiling_.result.pixels() + 1) * result_stride_;
-    Scratch scratch(Scratch::Bytes<float>(source_floats) + Scratch::Bytes<float>(result_floats) +
-                    Scratch::Bytes<float>(kProducts * in_stride) +
-                    Scratch::Bytes<float>(kProducts * out_stride));
-    float* source = scratch.Take<float>(source_floats);
-    float* result = scratch.Take<float>(result_floats);
+    Scratch scratch(Scratch::Bytes<float>(kProducts * in_stride) +
+                    Scratch::Bytes<float>(kProducts * out_stride) + Scratch::Bytes<float>(results));
     float* transformed = scratch.Take<float>(kProducts * in_stride);
     float* products = scratch.Take<float>(kProducts * out_stride);
-
-    ChannelsLast(context_.simd, images, tiling_.source, in, source, sources);
-    float* zeros = source + source_floats - sources;
-    std::fill_n(zeros, sources, 0.0f);
+    float* nowhere = scratch.Take<float>(results);
+    Prefetch(in, images * tiling_.source.size());
     ForTiles(images, [&](size_t tile, size_t image, size_t t) {
       const float* square[kProducts];
-      tiling_.SourceSquare(t, source + image * tiling_.source.size(), sources, zeros, square);
+      tiling_.SourceSquare(t, in + image * tiling_.source.size(), zeros_.data(), square);
       context_.simd.winograd_input(sources, square, transformed + tile * sources, in_stride);
     });
     Multiply(tiles, transformed, in_stride, products, out_stride);
-    float* nowhere = result + result_floats - result_stride_;
     ForTiles(images, [&](size_t tile, size_t image, size_t t) {
       float* square[kTile * kTile];
-      tiling_.ResultSquare(t, result + image * tiling_.result.pixels() * result_stride_, result_stride_,
-                           nowhere, square);
-      context_.simd.winograd_output(tiling_.result.channels, products + tile * result_stride_, out_stride,
-                                    start, square);
+      tiling_.ResultSquare(t, out + image * tiling_.result.size(), nowhere, square);
+      context_.simd.winograd_output(results, products + tile * result_stride_, out_stride, start, square);
     });
-    ChannelsFirst(context_.simd, images, tiling_.result, result, result_stride_, out);
   }
 
   template <typename Visit>
@@ -96,7 +87,6 @@ class TiledConvolution {
 
   void Multiply(size_t tiles, const float* in, size_t in_stride, float* out, size_t out_stride) const {
     const size_t depth = weights_.depth(), width = weights_.width();
-    const std::vector<float> zeros(width);
     for (size_t product = 0; product < kProducts; ++product, in += in_stride, out += out_stride) {
       for (size_t p = 0; p < weights_.panels(); ++p) {
         const float* panel = weights_.Panel(p) + product * depth * width;
@@ -108,7 +98,7 @@ class TiledConvolution {
             in_rows[r] = in + (tile + r) * depth;
             out_rows[r] = out + (tile + r) * result_stride_ + p * width;
           }
-          context_.simd.rows_times_panel[count - 1](1, depth, in_rows, 0, panel, depth, zeros.data(),
+          context_.simd.rows_times_panel[count - 1](1, depth, in_rows, 0, panel, depth, zeros_.data(),
                                                     out_rows);
         }
       }
@@ -119,6 +109,7 @@ class TiledConvolution {
   const Tiling& tiling_;
   const PackedPanels& weights_;
   size_t result_stride_;
+  std::vector<float> zeros_;
 };
 
 }  // namespace

@@ -23,30 +23,29 @@ struct Tiling {
   size_t columns() const { return DivideUp(result.width, kTile); }
   size_t tiles() const { return rows() * columns(); }
 
-  // Pointers to the pixels of a square of `size` at (y, x) of an image [pixel][stride]; `outside` for the
-  // others.
+  // Pointers to the pixels of a square of `size` at (y, x) of an image; `outside` for those that are not
+  // there.
   template <typename Pointer>
   static void Square(const ImageShape& image, ptrdiff_t y, ptrdiff_t x, size_t size, Pointer pixels,
-                     size_t stride, Pointer outside, Pointer* square) {
-    const ptrdiff_t height = image.height, width = image.width, end = size;
+                     Pointer outside, Pointer* square) {
+    const ptrdiff_t height = image.height, width = image.width, end = size, channels = image.channels;
     for (ptrdiff_t i = y; i < y + end; ++i) {
       for (ptrdiff_t j = x; j < x + end; ++j) {
         const bool inside = i >= 0 && i < height && j >= 0 && j < width;
-        *square++ = inside ? pixels + (i * width + j) * stride : outside;
+        *square++ = inside ? pixels + (i * width + j) * channels : outside;
       }
     }
   }
 
-  // The square of the source that tile `t` of the image needs, and the one of the result that it covers.
-  void SourceSquare(size_t t, const float* pixels, size_t stride, const float* outside,
-                    const float** square) const {
+  // The square of the source that tile `t` of an image needs, and the one of the result that it covers.
+  void SourceSquare(size_t t, const float* pixels, const float* outside, const float** square) const {
     Square(source, static_cast<ptrdiff_t>(t / columns() * kTile) - static_cast<ptrdiff_t>(pad_top),
            static_cast<ptrdiff_t>(t % columns() * kTile) - static_cast<ptrdiff_t>(pad_left), kPatch, pixels,
-           stride, outside, square);
+           outside, square);
   }
   template <typename Pointer>
-  void ResultSquare(size_t t, Pointer pixels, size_t stride, Pointer outside, Pointer* square) const {
-    Square(result, t / columns() * kTile, t % columns() * kTile, kTile, pixels, stride, outside, square);
+  void ResultSquare(size_t t, Pointer pixels, Pointer outside, Pointer* square) const {
+    Square(result, t / columns() * kTile, t % columns() * kTile, kTile, pixels, outside, square);
   }
 };
 

@@ -30,7 +30,8 @@ class TiledWeightGrad {
         dy_product_stride_(held_tiles_ * shape.out_channels + kCacheLine),
         x_transformed_(kProducts * x_product_stride_ * sizeof(float)),
         dy_transformed_(kProducts * dy_product_stride_ * sizeof(float)),
-        image_bias_(held_images_ * shape.out_channels) {}
+        image_bias_(held_images_ * shape.out_channels),
+        zeros_(std::max(shape.in_channels, shape.out_channels)) {}
 
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
     for (size_t product = 0; product < kProducts; ++product) sum_.Clear(product);
@@ -51,29 +52,24 @@ class TiledWeightGrad {
  private:
   void TransformImage(size_t n, const float* x, const float* dy) {
     const ImageShape &input = tiling_.source, &output = tiling_.result;
-    const size_t x_floats = (input.pixels() + 1) * x_stride_,
-                 dy_floats = (output.pixels() + 1) * output.channels;
-    Scratch scratch(Scratch::Bytes<float>(x_floats) + Scratch::Bytes<float>(dy_floats));
-    float* x_pixels = scratch.Take<float>(x_floats);
-    float* dy_pixels = scratch.Take<float>(dy_floats);
-    if (x_stride_ > input.channels) std::fill_n(x_pixels, x_floats, 0.0f);
-    ChannelsLast(context_.simd, 1, input, x, x_pixels, x_stride_);
-    ChannelsLast(context_.simd, 1, output, dy, dy_pixels, output.channels);
-    const float* x_zeros = std::fill_n(x_pixels + input.pixels() * x_stride_, x_stride_, 0.0f) - x_stride_;
-    const float* dy_zeros = std::fill_n(dy_pixels + output.size(), output.channels, 0.0f) - output.channels;
+    Prefetch(x, input.size());
+    Prefetch(dy, output.size());
     for (size_t t = 0; t < tiling_.tiles(); ++t) {
       const size_t tile = n * tiling_.tiles() + t;
       const float* square[kProducts];
-      tiling_.SourceSquare(t, x_pixels, x_stride_, x_zeros, square);
-      context_.simd.winograd_input(x_stride_, square, x_transformed_.floats() + tile * x_stride_,
-                                   x_product_stride_);
-      tiling_.ResultSquare<const float*>(t, dy_pixels, output.channels, dy_zeros, square);
+      float* x_tile = x_transformed_.floats() + tile * x_stride_;
+      tiling_.SourceSquare(t, x, zeros_.data(), square);
+      context_.simd.winograd_input(input.channels, square, x_tile, x_product_stride_);
+      for (size_t i = 0; i < kProducts && x_stride_ > input.channels; ++i) {
+        std::fill_n(x_tile + i * x_product_stride_ + input.channels, x_stride_ - input.channels, 0.0f);
+      }
+      tiling_.ResultSquare<const float*>(t, dy, zeros_.data(), square);
       context_.simd.winograd_output_grad(
           output.channels, square, dy_transformed_.floats() + tile * output.channels, dy_product_stride_);
     }
     float* bias = &image_bias_[n * output.channels];
     std::fill_n(bias, output.channels, 0.0f);
-    context_.simd.add_rows(output.pixels(), output.channels, dy_pixels, output.channels, bias);
+    context_.simd.add_rows(output.pixels(), output.channels, dy, output.channels, bias);
   }
 
   void Sum(size_t product, size_t tiles) {
@@ -107,6 +103,7 @@ class TiledWeightGrad {
   size_t x_product_stride_, dy_product_stride_;
   AlignedBuffer x_transformed_, dy_transformed_;  // [product][tile][channel]
   std::vector<float> image_bias_;                 // [image][out channel]
+  std::vector<float> zeros_;                      // a pixel outside the image
 };
 
 }  // namespace

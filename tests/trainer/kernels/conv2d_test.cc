@@ -39,18 +39,17 @@ void ForEachProduct(const Conv2dShape& s, Visit visit) {
                 const size_t iy = oy * s.stride_y + ky * s.dilation_y - s.pad_top;  // wraps if negative
                 const size_t ix = ox * s.stride_x + kx * s.dilation_x - s.pad_left;
                 if (iy >= s.in_height || ix >= s.in_width) continue;
-                visit(((n * s.in_channels + c) * s.in_height + iy) * s.in_width + ix,
+                visit(((n * s.in_height + iy) * s.in_width + ix) * s.in_channels + c,
                       ((o * s.in_channels + c) * s.kernel_height + ky) * s.kernel_width + kx,
-                      ((n * s.out_channels + o) * s.out_height + oy) * s.out_width + ox);
+                      ((n * s.out_height + oy) * s.out_width + ox) * s.out_channels + o);
               }
 }
 
 void CheckAgainstSums(const Conv2dShape& s, const ConvData& data, const ConvResult& result) {
   std::vector<double> y(data.dy.size()), dx(data.x.size()), dw(data.w.size()), dbias(s.out_channels);
-  const size_t pixels = s.out_height * s.out_width;
   for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = data.bias[i / pixels % s.out_channels];
-    dbias[i / pixels % s.out_channels] += data.dy[i];
+    y[i] = data.bias[i % s.out_channels];
+    dbias[i % s.out_channels] += data.dy[i];
   }
   ForEachProduct(s, [&](size_t xi, size_t wi, size_t yi) {
     y[yi] += double{data.x[xi]} * data.w[wi];
@@ -134,6 +133,19 @@ TEST(Conv2dDetailTest, TheSameBitsForAnyNumberOfThreads) {
     for (const SimdKernels* simd : AvailableSimdKernels()) {
       EXPECT_EQ(ConvResult({*simd, one}, shape, data), ConvResult({*simd, three}, shape, data)) << simd->name;
     }
+  }
+}
+
+TEST(Conv2dDetailTest, LayoutsThereAndBack) {
+  for (const PixelLayout layout : {PixelLayout{2, 3, 5}, PixelLayout{3, 8, 49}, PixelLayout{2, 17, 9}}) {
+    const std::vector<float> images = RandomFloats(layout.images * layout.channels * layout.pixels, 1);
+    ForEachSimd([&](const KernelContext& context) {
+      std::vector<float> last(images.size(), NAN), back(images.size(), NAN);
+      ToChannelsLast(context, layout, images.data(), last.data());
+      ToChannelsFirst(context, layout, last.data(), back.data());
+      EXPECT_EQ(back, images);
+      EXPECT_EQ(last[layout.channels + 1], images[layout.pixels + 1]);  // pixel 1, channel 1 of image 0
+    });
   }
 }
 

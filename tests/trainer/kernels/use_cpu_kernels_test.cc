@@ -66,15 +66,38 @@ TEST(UseCpuKernelsTest, ASigmoidThatOthersUseStays) {
 TEST(UseCpuKernelsTest, Convolutions) {
   const std::string x =
       "float[N,3,6,6] x, float[8,3,3,3] w, float[8] b, float[4,3,3,3] narrow, float[9,1,3,3] g";
-  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv(x, w, b)")), ElementsAre("ort_ed.Conv"));
-  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv<auto_pad = \"VALID\">(x, w)")),
-              ElementsAre("ort_ed.Conv"));
+  const auto replaced = ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsFirst");
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv(x, w, b)")), replaced);
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv<auto_pad = \"VALID\">(x, w)")), replaced);
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,6,6", "y = Conv<auto_pad = \"SAME_UPPER\">(x, w)")),
               ElementsAre("Conv"));
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,4,4,4", "y = Conv(x, narrow)")), ElementsAre("Conv"));
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,9,4,4", "y = Conv<group = 3>(x, g)")), ElementsAre("Conv"));
   EXPECT_THAT(OperatorsAfter("(float[N,3,9] x, float[8,3,3] w) => (float[N,8,7] y) { y = Conv(x, w) }"),
               ElementsAre("Conv"));
+}
+
+TEST(UseCpuKernelsTest, ChannelsStayLastThroughElementwiseOperators) {
+  const std::string inputs =
+      "float[N,8,6,6] x, float[8,8,1,1] v, float[8,8,1,1] w, float c, float[1,8,1,1] g, float[8,1,1] h";
+  EXPECT_THAT(
+      OperatorsAfter(WithInputs(inputs, "N,8,6,6",
+                                "a = Conv(x, v) b = Relu(a) d = Mul(b, c) e = Add(x, d) y = Conv(e, w)")),
+      ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "Relu", "Mul", "Add", "ort_ed.Conv",
+                  "ort_ed.ChannelsFirst"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,8,6,6", "a = Conv(x, v) b = Mul(g, a) y = Conv(b, w)")),
+              ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsLast", "Mul", "ort_ed.Conv",
+                          "ort_ed.ChannelsFirst"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,8,6,6", "a = Conv(x, v) b = Mul(h, a) y = Conv(b, w)")),
+              ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsFirst", "Mul",
+                          "ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsFirst"));
+}
+
+TEST(UseCpuKernelsTest, BothLayoutsWhereBothAreWanted) {
+  EXPECT_THAT(OperatorsAfter("(float[N,8,6,6] x, float[8,8,1,1] w) => (float[N,8,6,6] a, float[N,8,6,6] y) {"
+                             " a = Conv(x, w) s = Softmax(a) y = Conv(a, w) }"),
+              ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsFirst", "Softmax",
+                          "ort_ed.Conv", "ort_ed.ChannelsFirst"));
 }
 
 TEST(UseCpuKernelsTest, DenseLayers) {
@@ -133,6 +156,13 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,2,7,8] x, float[8,2,2,3] w, float[8] b) => (float[N,8,6,4] y) {"
               " y = Conv<pads = [0, 1, 1, 0], strides = [1, 2], dilations = [2, 1]>(x, w, b) }",
      .constant = "x"},
+    {.name = "ChannelsLast",
+     .graph =
+         "(float[N,2,5,5] x, float[8,2,3,3] v, float[8,8,3,3] w, float[1,8,1,1] g) => (float[N,8,5,5] y) {"
+         " a = Conv<pads = [1, 1, 1, 1]>(x, v) b = Tanh(a) d = Mul(b, g) e = Softmax<axis = 1>(a)"
+         " f = Add(d, e) y = Conv<pads = [1, 1, 1, 1]>(f, w) }"},
+    {.name = "ChannelsFirst",
+     .graph = "(float[N,3,2,3] x, float[8,3,1,1] w) => (float[N,48] y) { a = Conv(x, w) y = Flatten(a) }"},
     // several layers, with fan-out and a shortcut
     {.name = "Network",
      .graph =
