@@ -53,7 +53,7 @@ class ORT_ED_API EnergyModel {
 
   // Energies and dU/dx (rows x dimension()), for gradient-guided samplers. Only models exported with their
   // gradient have it; others throw kInvalidArgument that says how to export one. The gradient graph is loaded
-  // at the first call.
+  // at the first call. The values are not checked: a gradient between 0 and 1 is a sensible question.
   bool HasGradient() const;
   void EnergyAndGradient(std::span<const float> rows, std::span<float> energies,
                          std::span<float> gradients) const;
