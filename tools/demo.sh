@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job end to end: sets up, builds, trains a model of the pinwheel density, exports, scores, samples,
-# evaluates and draws. About four minutes on two cores, of which two are training; everything lands in demo-out/.
+# evaluates and draws. About five minutes on two idle cores once it is built, of which two are training; everything lands in demo-out/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly out=demo-out
@@ -25,11 +25,11 @@ ort_ed score $out/pinwheel.onnx $out/test.npy -o $out/energies.npy --json
 ort_ed plot landscape $out/pinwheel.onnx --density pinwheel -o $out/landscape.png
 ort_ed plot curves $out/run -o $out/curves.png
 ort_ed logz $out/pinwheel.onnx --temperatures 200 --chains 200 --write
-ort_ed sample $out/pinwheel.onnx -n 4000 --steps 100 -o $out/samples.npy
+ort_ed sample $out/pinwheel.onnx -n 2000 --steps 60 -o $out/samples.npy
 ort_ed plot planar $out/samples.npy --density pinwheel -o $out/samples.png
 ort_ed plot energies $out/pinwheel.onnx --data $out/test.npy --data $out/samples.npy -o $out/energies.png
 ort_ed eval $out/pinwheel.onnx --data $out/test.npy --density pinwheel --temperatures 200 --chains 200 \
-  --samples 4000 --steps 100
+  --samples 1000 --steps 60
 
 cat >&2 <<END
 
