@@ -88,8 +88,9 @@ template <typename T>
 void Binariser::FromLevels(const T* cells, int64_t count, uint64_t row, uint8_t* out) const {
   const double scale = 1 / one_;
   if (options_.binarise == Binarise::kThreshold) {
-    const double cut = static_cast<double>(options_.threshold) * one_;
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<double>(cells[i]) >= cut;
+    // In the threshold's own precision: a cell written 0.4 is at the threshold 0.4.
+    const float cut = options_.threshold * static_cast<float>(one_);
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(cells[i]) >= cut;
   } else if (options_.binarise == Binarise::kGrey) {
     const double to_grey = 255 / one_;
     for (int64_t i = 0; i < count; ++i)

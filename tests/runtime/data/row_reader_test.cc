@@ -194,6 +194,12 @@ TEST_F(RowReaderTest, ThresholdIsOneAtAndAboveTheLevel) {
   EXPECT_THAT(ReadFile("f.csv", "0,0.4,0.5,1\n", options).values, ElementsAre(0, 0, 1, 1));
 }
 
+TEST_F(RowReaderTest, ThresholdThatFloatDoesNotHoldExactly) {
+  const RowOptions options{.binarise = Binarise::kThreshold, .threshold = 0.4f};
+  EXPECT_THAT(ReadFile("f.csv", "0,0.39,0.4,1\n", options).values, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(ReadFile("i.csv", "0,101,102,255\n", options).values, ElementsAre(0, 0, 1, 1));
+}
+
 TEST_F(RowReaderTest, GreyGivesLevelsOf255) {
   const RowOptions options{.binarise = Binarise::kGrey};
   EXPECT_THAT(ReadFile("u.npy", NpyFile("|u1", "1, 4", "\0\x7F\x80\xFF"s), options).values,
