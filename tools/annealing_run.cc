@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include <spdlog/spdlog.h>
 
 #include "ort_ed/error.h"
-#include "runtime/data/atomic_file.h"
+#include "tools/annealing_state.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
@@ -18,73 +17,6 @@ namespace ort_ed {
 namespace {
 
 constexpr std::chrono::seconds kStorePeriod(60);
-
-// CBOR of the state's members: exact for doubles, compact for states.
-void Store(const std::string& path, const std::string& fingerprint, const AnnealingState& state) {
-  const Chains& chains = state.chains;
-  const StepCounters& spent = chains.counters;
-  const StepCounters& before = state.counters;
-  const nlohmann::json json = {
-      {"format", "ort-ed annealing 1"},
-      {"fingerprint", fingerprint},
-      {"temperatures", state.temperatures},
-      {"log_weights", state.log_weights},
-      {"ends", nlohmann::json::binary(state.ends)},
-      {"moves", state.moves},
-      {"partial", state.partial},
-      {"count", chains.count},
-      {"dimension", chains.dimension},
-      {"states", nlohmann::json::binary(std::vector<uint8_t>(chains.states.begin(), chains.states.end()))},
-      {"energies", chains.energies},
-      {"base_energies", chains.base_energies},
-      {"betas", chains.betas},
-      {"seed", chains.seed},
-      {"step", chains.step},
-      {"first_chain", chains.first_chain},
-      {"evaluations", {spent.energy_evaluations, before.energy_evaluations}},
-  };
-  const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(json);
-  WriteFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-AnnealingState Parse(const nlohmann::json& json) {
-  AnnealingState state;
-  json.at("temperatures").get_to(state.temperatures);
-  json.at("log_weights").get_to(state.log_weights);
-  state.ends = json.at("ends").get_binary();
-  json.at("moves").get_to(state.moves);
-  json.at("partial").get_to(state.partial);
-  json.at("count").get_to(state.chains.count);
-  json.at("dimension").get_to(state.chains.dimension);
-  const auto& states = json.at("states").get_binary();
-  state.chains.states.assign(states.begin(), states.end());
-  json.at("energies").get_to(state.chains.energies);
-  json.at("base_energies").get_to(state.chains.base_energies);
-  json.at("betas").get_to(state.chains.betas);
-  json.at("seed").get_to(state.chains.seed);
-  json.at("step").get_to(state.chains.step);
-  json.at("first_chain").get_to(state.chains.first_chain);
-  state.chains.counters.energy_evaluations = json.at("evaluations").at(0);
-  state.counters.energy_evaluations = json.at("evaluations").at(1);
-  return state;
-}
-
-AnnealingState Load(const std::string& path, const std::string& fingerprint) {
-  std::ifstream file(path, std::ios::binary);
-  try {
-    const nlohmann::json json = nlohmann::json::from_cbor(file);
-    if (json.at("fingerprint") != fingerprint) {
-      throw Error(ErrorCode::kBadData,
-                  fmt::format("'{}' is the state of another run (other model, data or options); "
-                              "name another --state file or remove it",
-                              path));
-    }
-    return Parse(json);
-  } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorCode::kBadData,
-                fmt::format("'{}' is damaged or no state of an annealing; remove it to start anew", path));
-  }
-}
 
 }  // namespace
 
@@ -135,10 +67,12 @@ Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& 
   return Target(energy, BernoulliBase::OfModel(model));
 }
 
-void RunAnnealing(Annealing& annealing, const std::string& what, const std::string& state_file,
-                  const std::string& fingerprint) {
-  if (!state_file.empty() && std::filesystem::exists(state_file)) {
-    annealing.Restore(Load(state_file, fingerprint));
+Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan, const std::string& state_file) {
+  Annealing annealing = plan.starts ? Annealing::Reverse(plan.target, plan.options, *plan.starts)
+                                    : Annealing::Forward(plan.target, plan.options);
+  const AnnealingStateFile file(state_file, plan);
+  if (file.Exists()) {
+    annealing.Restore(file.Load());
     spdlog::info(
         "{}: continuing at {:.1f} % from '{}'", what,
         100.0 * static_cast<double>(annealing.done_work()) / static_cast<double>(annealing.total_work()),
@@ -151,8 +85,8 @@ void RunAnnealing(Annealing& annealing, const std::string& what, const std::stri
     progress.Update(annealing.done_work());
     const auto now = std::chrono::steady_clock::now();
     const bool stop = Interrupted();
-    if (!state_file.empty() && (stop || now - stored >= kStorePeriod)) {
-      Store(state_file, fingerprint, annealing.state());
+    if (stop || now - stored >= kStorePeriod) {
+      file.Store(annealing.state());
       stored = now;
     }
     if (stop) {
@@ -162,7 +96,8 @@ void RunAnnealing(Annealing& annealing, const std::string& what, const std::stri
                       : fmt::format("interrupted; the same command continues from '{}'", state_file));
     }
   }
-  if (!state_file.empty()) std::filesystem::remove(state_file);
+  file.Remove();
+  return annealing;
 }
 
 nlohmann::ordered_json ToJson(const LogZEstimate& estimate) {

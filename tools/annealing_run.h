@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,19 @@ AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments)
 // The path from the model's base distribution (--base model) or the uniform one to the model.
 Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& model);
 
+// One annealing: what its result depends on.
+struct AnnealingPlan {
+  std::string model;  // its file
+  Target target;
+  AnnealingOptions options;
+  std::optional<std::vector<float>> starts = {};  // reverse, from these rows; none: forward
+};
+
 // Runs an annealing to its end with progress on stderr. With a state file (may be empty: none) it continues
 // where the file says, stores its state once a minute and when interrupted, and removes the file at the end.
-// `fingerprint` names everything the result depends on: a file of another run is refused.
-void RunAnnealing(Annealing& annealing, const std::string& what, const std::string& state_file,
-                  const std::string& fingerprint);
+// A file of another plan is refused.
+Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan,
+                       const std::string& state_file = "");
 
 // For --json and for people.
 nlohmann::ordered_json ToJson(const LogZEstimate& estimate);

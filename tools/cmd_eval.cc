@@ -75,23 +75,20 @@ Mean RaiseNll(const Mean& energy, std::span<const double> log_weights, size_t ro
 
 void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
                  Evaluation& evaluation) {
-  const AnnealingOptions options = ReadAnnealingOptions(arguments);
-  Annealing forward = Annealing::Forward(target, options);
-  RunAnnealing(forward, "ais", "", "");
+  AnnealingPlan plan{arguments.get("model"), target, ReadAnnealingOptions(arguments)};
+  const Annealing forward = RunAnnealing("ais", plan);
   evaluation.log_z = forward.Estimate();
 
-  Annealing reverse = Annealing::Reverse(target, options, forward.Samples(options.chains));
-  RunAnnealing(reverse, "reverse ais", "", "");
-  evaluation.reverse = reverse.Estimate();
+  plan.starts = forward.Samples(plan.options.chains);
+  evaluation.reverse = RunAnnealing("reverse ais", plan).Estimate();
 
   const int64_t rows = std::min(arguments.get<int64_t>("--raise-rows"), data.rows);
   if (rows < 1) return;
   const std::span first = std::span(data.values).first(rows * data.columns);
-  std::vector<float> starts;
+  plan.starts.emplace();
   for (int64_t repeat = 0; repeat < arguments.get<int64_t>("--raise-chains"); ++repeat)
-    starts.insert(starts.end(), first.begin(), first.end());
-  Annealing raise = Annealing::Reverse(target, options, std::move(starts));
-  RunAnnealing(raise, "raise", "", "");
+    plan.starts->insert(plan.starts->end(), first.begin(), first.end());
+  const Annealing raise = RunAnnealing("raise", plan);
   evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
 }
 

@@ -21,6 +21,10 @@ struct Request {
   AnnealingOptions options;
 };
 
+AnnealingPlan Plan(const Request& request) {
+  return {request.arguments.get("model"), request.target, request.options};
+}
+
 // Where a reverse annealing starts: rows of a file, or samples of the model that a forward annealing found.
 std::vector<float> Starts(const Request& request) {
   const auto path = request.arguments.get("--data");
@@ -29,29 +33,17 @@ std::vector<float> Starts(const Request& request) {
                                     request.options.chains);
     return {table.values.begin(), table.values.end()};
   }
-  Annealing forward = Annealing::Forward(request.target, request.options);
-  RunAnnealing(forward, "drawing samples", "", "");
-  return forward.Samples(request.options.chains);
-}
-
-std::string Fingerprint(const Request& request, const std::string& direction) {
-  const argparse::ArgumentParser& a = request.arguments;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", direction, a.get("model"), a.get("--data"),
-                     a.get("--base"), request.options.sampler, request.options.temperatures,
-                     request.options.chains, request.options.seed, a.get("--spacing"),
-                     a.get<int64_t>("--updates"), a.get("--scan"));
+  return RunAnnealing("drawing samples", Plan(request)).Samples(request.options.chains);
 }
 
 LogZEstimate Ais(const Request& request) {
-  Annealing annealing = Annealing::Forward(request.target, request.options);
-  RunAnnealing(annealing, "ais", request.arguments.get("--state"), Fingerprint(request, "ais"));
-  return annealing.Estimate();
+  return RunAnnealing("ais", Plan(request), request.arguments.get("--state")).Estimate();
 }
 
 LogZEstimate Raise(const Request& request) {
-  Annealing annealing = Annealing::Reverse(request.target, request.options, Starts(request));
-  RunAnnealing(annealing, "raise", request.arguments.get("--state"), Fingerprint(request, "raise"));
-  return annealing.Estimate();
+  AnnealingPlan plan = Plan(request);
+  plan.starts = Starts(request);
+  return RunAnnealing("raise", plan, request.arguments.get("--state")).Estimate();
 }
 
 LogZEstimate Exact(const Request& request) {

@@ -21,12 +21,13 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 std::string WriteModel(const TempDir& folder, const std::string& architecture, int64_t dimension,
-                       std::map<std::string, std::string> options = {}) {
+                       std::map<std::string, std::string> options = {}, uint64_t seed = 5) {
   EnergySpec spec;
   spec.architecture = architecture;
   spec.dimension = dimension;
   spec.options = std::move(options);
-  spec.seed = 5;
+  spec.base_mean.assign(dimension, 0.4f);
+  spec.seed = seed;
   const std::string path = folder.File(architecture + ".onnx");
   WriteFileAtomically(path, SerializeModel(BuildModel(spec)));
   return path;
@@ -92,30 +93,60 @@ TEST(LogZCommand, ExactEnumerationEndsAtDimension26) {
   EXPECT_THAT(result.err, HasSubstr("D = 27"));
 }
 
+// Interrupts a run that keeps its state in `state`; the first signals may come before it catches them.
+void InterruptWithState(const std::vector<std::string>& arguments, const std::string& state) {
+  for (useconds_t delay = 300000; delay < 10000000 && !std::filesystem::exists(state); delay *= 2) {
+    CommandProcess process(arguments);
+    usleep(delay);
+    process.Signal(SIGINT);
+    const CommandResult stopped = process.Wait();
+    EXPECT_NE(stopped.exit_code, 0) << "finished before the signal came";
+    EXPECT_EQ(stopped.out, "");
+  }
+  ASSERT_TRUE(std::filesystem::exists(state));
+}
+
 TEST(LogZCommand, InterruptedRunContinuesToTheSameResult) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}});
-  const std::vector<std::string> arguments = {"logz",     model, "--temperatures", "2000",
+  const std::vector<std::string> arguments = {"logz",     model, "--temperatures", "4000",
                                               "--chains", "20",  "--json"};
   std::vector<std::string> resumable = arguments;
   resumable.insert(resumable.end(), {"--state", folder.File("state")});
-  {
-    CommandProcess process(resumable);
-    usleep(300000);
-    process.Signal(SIGINT);
-    const CommandResult stopped = process.Wait();
-    if (stopped.exit_code == 0) GTEST_SKIP() << "finished before the signal came";
-    EXPECT_EQ(stopped.exit_code, 1);
-    EXPECT_EQ(stopped.out, "");
-  }
+  InterruptWithState(resumable, folder.File("state"));
   const CommandResult whole = RunOrtEd(arguments);
   const CommandResult resumed = RunOrtEd(resumable);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("continuing at"));
   EXPECT_EQ(resumed.out, whole.out);
   EXPECT_FALSE(std::filesystem::exists(folder.File("state")));
 }
 
-TEST(LogZCommand, DamagedAndForeignStatesAreRefused) {
+TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
+  const TempDir folder;
+  const std::string state = folder.File("state");
+  const std::string model = WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}});
+  const std::vector<std::string> run = {"logz",           model,    "--sampler", "dmala",
+                                        "--temperatures", "200000", "--state",   state};
+  InterruptWithState(run, state);
+  const auto expect_refusal = [&](const std::vector<std::string>& change, const std::string& difference) {
+    std::vector<std::string> changed = run;
+    changed.insert(changed.end(), change.begin(), change.end());
+    const CommandResult result = RunOrtEd(changed);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("state of another run: it differs in " + difference + ";"));
+    EXPECT_TRUE(std::filesystem::exists(state));
+  };
+  expect_refusal({"--step-size", "0.3"}, "step size");
+  expect_refusal({"--block", "3", "--flips", "2", "--path-length", "4"}, "block, flips, path length");
+  expect_refusal({"--scan", "random", "--updates", "7"}, "scan, updates");
+  expect_refusal({"--base", "uniform", "--seed", "9"}, "base, seed");
+  expect_refusal({"--method", "raise", "--data", WriteRows(folder, 12)}, "direction, starting rows");
+  WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}}, 6);
+  expect_refusal({}, "model");
+}
+
+TEST(LogZCommand, ADamagedStateIsRefused) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 6);
   WriteFileAtomically(folder.File("state"), "not a state");
