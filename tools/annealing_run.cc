@@ -20,10 +20,10 @@ constexpr std::chrono::seconds kStorePeriod(60);
 
 }  // namespace
 
-void AddAnnealingArguments(argparse::ArgumentParser& parser, int64_t default_temperatures) {
+void AddAnnealingArguments(argparse::ArgumentParser& parser) {
   AddSamplerArguments(parser);
   parser.add_argument("--temperatures")
-      .default_value(default_temperatures)
+      .default_value(AnnealingOptions().temperatures)
       .scan<'i', int64_t>()
       .metavar("K")
       .help("ais, raise: distributions between the base and the model; one sampler step each");
@@ -32,7 +32,7 @@ void AddAnnealingArguments(argparse::ArgumentParser& parser, int64_t default_tem
       .metavar("NAME")
       .help("ais, raise: temperatures linear, sigmoid or adaptive (by a pilot run)");
   parser.add_argument("--chains")
-      .default_value(int64_t{100})
+      .default_value(AnnealingOptions().chains)
       .scan<'i', int64_t>()
       .metavar("N")
       .help("ais, raise: chains");
@@ -40,10 +40,6 @@ void AddAnnealingArguments(argparse::ArgumentParser& parser, int64_t default_tem
       .default_value(std::string("model"))
       .metavar("BASE")
       .help("where the path begins: model (the base distribution in its metadata, else uniform) or uniform");
-  parser.add_argument("--state")
-      .default_value(std::string())
-      .metavar("FILE")
-      .help("ais, raise: keeps the state of a long run here; the same command continues from it");
 }
 
 AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments) {
@@ -92,7 +88,7 @@ Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan, const
     if (stop) {
       throw Error(ErrorCode::kInterrupted,
                   state_file.empty()
-                      ? "interrupted; with --state FILE the run could be continued"
+                      ? "interrupted; `ort-ed logz --state FILE` makes runs that can be continued"
                       : fmt::format("interrupted; the same command continues from '{}'", state_file));
     }
   }

@@ -11,9 +11,9 @@
 
 namespace ort_ed {
 
-// --temperatures, --spacing, --chains, --base and --state, the same for every command that anneals; with the
-// sampler's own arguments. `default_temperatures` suits the command's patience.
-void AddAnnealingArguments(argparse::ArgumentParser& parser, int64_t default_temperatures);
+// --temperatures, --spacing, --chains and --base, the same for every command that anneals; with the
+// sampler's own arguments.
+void AddAnnealingArguments(argparse::ArgumentParser& parser);
 AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments);
 // The path from the model's base distribution (--base model) or the uniform one to the model.
 Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& model);

@@ -236,7 +236,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .metavar("NAME")
       .help("the planar density the data comes from: also reports how far above its entropy the model is");
   parser.add_argument("--json").flag().help("print everything as JSON");
-  AddAnnealingArguments(parser, 1000);
+  AddAnnealingArguments(parser);
   AddDataArguments(parser);
   AddDeviceArguments(parser);
 }

@@ -105,7 +105,11 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .metavar("N")
       .help("is: proposals");
   parser.add_argument("--json").flag().help("print the estimate as JSON");
-  AddAnnealingArguments(parser, 1000);
+  AddAnnealingArguments(parser);
+  parser.add_argument("--state")
+      .default_value(std::string())
+      .metavar("FILE")
+      .help("ais, raise: keeps the state of a long run here; the same command continues from it");
   AddDataArguments(parser);
   AddDeviceArguments(parser);
 }

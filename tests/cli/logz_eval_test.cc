@@ -189,6 +189,14 @@ TEST(EvalCommand, WantsDataOfTheModelsWidth) {
   EXPECT_THAT(result.err, HasSubstr("10"));
 }
 
+TEST(EvalCommand, KeepsNoState) {
+  const TempDir folder;
+  const CommandResult result = RunOrtEd({"eval", WriteModel(folder, "rbm", 10), "--data",
+                                         WriteRows(folder, 10), "--state", folder.File("state")});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("--state"));
+}
+
 TEST(EvalCommand, MetadataWithoutLogZSaysWhatToDo) {
   const TempDir folder;
   const CommandResult result = RunOrtEd(
