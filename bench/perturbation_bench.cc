@@ -36,8 +36,8 @@ void Register(const char* size, const PerturbationOptions& common, int64_t rows)
       FillBatch(state, method, options, rows);
     })->Unit(benchmark::kMicrosecond);
   };
-  add("bernoulli_0.1", "bernoulli", [](PerturbationOptions& o) { o.epsilon = 0.1; });
-  add("bernoulli_0.005", "bernoulli", [](PerturbationOptions& o) { o.epsilon = 0.005; });
+  add("bernoulli_0.1", "bernoulli", [](PerturbationOptions& o) { o.epsilon = {0.1}; });
+  add("bernoulli_0.005", "bernoulli", [](PerturbationOptions& o) { o.epsilon = {0.005}; });
   add("pool_whole", "pool", [](PerturbationOptions&) {});
   add("pool_2x2", "pool", [](PerturbationOptions& o) { o.window = {2, 2}; });
   add("grid", "grid", [](PerturbationOptions&) {});

@@ -55,7 +55,8 @@ ContrastiveBatch BatchFor(const std::string& network, int64_t dimension) {
     for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.5f);
   }
   const double epsilon = network == "mlp" ? 0.1 : 0.005;
-  FillNegatives(*MakePerturbation("bernoulli", {.dimension = dimension, .epsilon = epsilon}), 1, 1, 0, batch);
+  FillNegatives(*MakePerturbation("bernoulli", {.dimension = dimension, .epsilon = {epsilon}}), 1, 1, 0,
+                batch);
   return batch;
 }
 

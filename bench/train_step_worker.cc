@@ -61,7 +61,7 @@ class Worker {
         standard_(standard),
         batch_(setup_.batch, setup_.training.loss.negatives, mlp_dimension(), false),
         perturbation_(
-            MakePerturbation("bernoulli", {.dimension = batch_.dimension, .epsilon = setup_.epsilon})) {
+            MakePerturbation("bernoulli", {.dimension = batch_.dimension, .epsilon = {setup_.epsilon}})) {
     RandomStream random(1, 1, 0, 0);
     for (int64_t i = 0; i < batch_.positives; ++i) {
       for (uint8_t& bit : batch_.Positive(i)) bit = random.Bernoulli(0.5f);

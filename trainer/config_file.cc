@@ -65,6 +65,16 @@ void Read(const toml::node& node, Words& value) {
     value.push_back(Exactly<std::string>(element, "a list of texts in quotes"));
 }
 
+void Read(const toml::node& node, Numbers& value) {
+  if (const auto* text = node.as_string()) return ParseValue(text->get(), value);
+  value.clear();
+  if (const toml::array* array = node.as_array()) {
+    for (const toml::node& element : *array) value.push_back(Exactly<double>(element, "a list of numbers"));
+  } else {
+    value.push_back(Exactly<double>(node, "a number or a list of them"));
+  }
+}
+
 void Read(const toml::node& node, Assignments& value) {
   const toml::table* table = node.as_table();
   if (table == nullptr) throw std::invalid_argument("a table is expected, such as { hidden = \"256,256\" }");

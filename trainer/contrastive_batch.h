@@ -6,6 +6,9 @@
 
 namespace ort_ed {
 
+// log(0) as a number that no energy difference reaches; an infinity would make NaN of differences.
+inline constexpr float kLogOfZero = -1e30f;
+
 // What one optimiser step works on: `positives` groups of 1 + `negatives` rows of `dimension` values 0/1. A
 // group is a positive followed by its negatives, so that any run of groups is a batch of its own.
 struct ContrastiveBatch {

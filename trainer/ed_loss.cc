@@ -2,11 +2,10 @@
 
 #include <cmath>
 
+#include "trainer/contrastive_batch.h"
+
 namespace ort_ed {
 namespace {
-
-// log(0) as a number that no energy difference reaches; an infinity would make NaN of differences.
-constexpr float kLogOfZero = -1e30f;
 
 // A row of 1 + M values, the first for the positive.
 Value Row(GraphBuilder& graph, int64_t negatives, float positive, float others) {

@@ -18,16 +18,6 @@ bool ParsesWhole(std::string_view text, Number& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-Words Split(const std::string& text, char separator) {
-  Words parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 bool IsBareKey(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-';
@@ -61,13 +51,20 @@ void CheckNumber(double value, const std::string& domain) {
     throw std::invalid_argument(fmt::format("must lie in {}", domain));
 }
 
+constexpr std::string_view kJoined = "[+...]";
+
 struct DomainCheck {
   const std::string& domain;
 
   void operator()(const std::string& value) const {
-    const Words choices = Split(domain, '|');
-    if (choices.size() > 1 && std::find(choices.begin(), choices.end(), value) == choices.end())
-      throw std::invalid_argument(fmt::format("must be one of {}", fmt::join(choices, ", ")));
+    const bool joined = domain.ends_with(kJoined);
+    const Words choices = Split(joined ? domain.substr(0, domain.size() - kJoined.size()) : domain, '|');
+    if (choices.size() < 2) return;
+    const Words parts = joined ? Split(value, '+') : Words{value};
+    const auto is_choice = [&](const std::string& part) { return std::ranges::count(choices, part) > 0; };
+    if (parts.empty() || !std::ranges::all_of(parts, is_choice))
+      throw std::invalid_argument(fmt::format("must be one of {}{}", fmt::join(choices, ", "),
+                                              joined ? ", or several joined by +" : ""));
   }
   void operator()(int64_t value) const { CheckNumber(static_cast<double>(value), domain); }
   void operator()(double value) const { CheckNumber(value, domain); }
@@ -76,10 +73,23 @@ struct DomainCheck {
     if (value.steps < 0 || !(value.seconds >= 0)) throw std::invalid_argument("must not be negative");
   }
   void operator()(const Words&) const {}
+  void operator()(const Numbers& values) const {
+    for (const double value : values) CheckNumber(value, domain);
+  }
   void operator()(const Assignments&) const {}
 };
 
 }  // namespace
+
+Words Split(const std::string& text, char separator) {
+  Words parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
 
 void ParseValue(const std::string& text, std::string& value) { value = text; }
 
@@ -112,6 +122,13 @@ void ParseValue(const std::string& text, Every& value) {
 }
 
 void ParseValue(const std::string& text, Words& value) { value = Split(text, ','); }
+
+void ParseValue(const std::string& text, Numbers& value) {
+  Numbers parsed;
+  for (const std::string& word : Split(text, ',')) ParseValue(word, parsed.emplace_back());
+  if (parsed.empty()) throw std::invalid_argument("a number is expected");
+  value = std::move(parsed);
+}
 
 void ParseValue(const std::string& text, Assignments& value) {
   const size_t equals = text.find('=');
@@ -146,6 +163,10 @@ std::string ToTomlValue(const Words& value) {
   Words quoted;
   for (const std::string& word : value) quoted.push_back(ToTomlValue(word));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+std::string ToTomlValue(const Numbers& value) {
+  return value.size() == 1 ? ToTomlValue(value.front()) : fmt::format("[{}]", fmt::join(value, ", "));
 }
 
 std::string ToTomlValue(const Assignments& value) {

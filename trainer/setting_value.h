@@ -6,6 +6,9 @@
 
 namespace ort_ed {
 
+// The parts between separators; empty ones are left out.
+Words Split(const std::string& text, char separator);
+
 // Values of settings from and to text. Each Parse throws std::invalid_argument with the reason alone, such as
 // "a whole number is expected"; the caller knows where the text came from.
 void ParseValue(const std::string& text, std::string& value);
@@ -14,6 +17,7 @@ void ParseValue(const std::string& text, double& value);
 void ParseValue(const std::string& text, bool& value);
 void ParseValue(const std::string& text, Every& value);
 void ParseValue(const std::string& text, Words& value);        // separated by commas
+void ParseValue(const std::string& text, Numbers& value);      // separated by commas
 void ParseValue(const std::string& text, Assignments& value);  // adds one NAME=VALUE
 
 // As TOML writes it.
@@ -23,6 +27,7 @@ std::string ToTomlValue(double value);
 std::string ToTomlValue(bool value);
 std::string ToTomlValue(const Every& value);
 std::string ToTomlValue(const Words& value);
+std::string ToTomlValue(const Numbers& value);  // one alone without brackets
 std::string ToTomlValue(const Assignments& value);
 
 // Throws std::invalid_argument, "must lie in (0, 1]" or "must be one of adam, adamw, sgd", if the setting's

@@ -12,7 +12,7 @@ namespace {
 std::string MethodNames() {
   Words names;
   for (const PerturbationEntry* entry : Perturbations()) names.emplace_back(entry->name);
-  return fmt::format("{}", fmt::join(names, "|"));
+  return fmt::format("{}[+...]", fmt::join(names, "|"));
 }
 
 std::vector<Setting> MakeSettings() {
@@ -43,9 +43,13 @@ std::vector<Setting> MakeSettings() {
        "keeps the base's mean off 0 and 1 by this much"},
       {"model", "frozen", &C::frozen, "PATTERN,...", "patterns of parameters that are not trained"},
 
-      {"perturbation", "method", &C::method, MethodNames(), "how negatives are made"},
+      {"perturbation", "method", &C::method, MethodNames(),
+       "how negatives are made; of several each row draws one"},
       {"perturbation", "negatives", &C::negatives, "[1, 1000000]", "negatives of each row, M"},
-      {"perturbation", "epsilon", &C::epsilon, "(0, 1)", "bernoulli: probability that a bit flips"},
+      {"perturbation", "epsilon", &C::epsilon, "(0, 1)",
+       "bernoulli: probability that a bit flips; of several each row draws one"},
+      {"perturbation", "epsilon_end", &C::epsilon_end, "(0, 1)",
+       "bernoulli: what epsilon becomes until the last step, by equal factors; none: it stays"},
       {"perturbation", "window", &C::window, "HxW", "pool: h x w, or h; empty: the whole row"},
       {"perturbation", "exact", &C::exact, "", "grid, neighbourhood: all negatives instead of M drawn ones"},
       {"perturbation", "moves", &C::moves, "MOVES",

@@ -40,9 +40,12 @@ struct TypeName {
   const char* operator()(double TrainConfig::*) const { return "X"; }
   const char* operator()(bool TrainConfig::*) const { return "true|false"; }
   const char* operator()(Every TrainConfig::*) const { return "N|TIME"; }
+  const char* operator()(Numbers TrainConfig::*) const { return "X,Y,..."; }
   const char* operator()(Words TrainConfig::*) const { return "A,B,..."; }
   const char* operator()(Assignments TrainConfig::*) const { return "NAME=VALUE"; }
 };
+
+bool CanEnumerate(const std::string& method) { return method == "grid" || method == "neighbourhood"; }
 
 }  // namespace
 
@@ -90,9 +93,13 @@ void TrainConfig::Validate() const {
   }
   if (warmup_steps > steps) Reject("warmup_steps", fmt::format("exceeds steps = {}", steps));
   if (micro_batch > batch_size) Reject("micro_batch", fmt::format("exceeds batch_size = {}", batch_size));
-  if (exact && method != "grid" && method != "neighbourhood")
+  if (exact && std::ranges::none_of(Methods(), CanEnumerate))
     Reject("exact",
            fmt::format("method = {} cannot enumerate its negatives; grid and neighbourhood can", method));
+  if (epsilon.empty()) Reject("epsilon", "a noise level is expected");
+  if (!epsilon_end.empty() && epsilon_end.size() != epsilon.size())
+    Reject("epsilon_end",
+           fmt::format("one value for each of epsilon = {} is expected", ToTomlValue(epsilon)));
   if (data == "-")
     Reject("data", "training reads its data again when it is resumed; write it to a file first");
 }
@@ -131,6 +138,19 @@ double TrainConfig::LearningRate(int64_t step) const {
   const double remaining = decay == "linear" ? 1 - progress : (1 + std::cos(std::numbers::pi * progress)) / 2;
   return learning_rate * (final_rate + (1 - final_rate) * remaining);
 }
+
+Numbers TrainConfig::Epsilon(int64_t step) const {
+  if (epsilon_end.empty()) return epsilon;
+  const double progress =
+      steps == 1 ? 0 : std::clamp(static_cast<double>(step - 1) / static_cast<double>(steps - 1), 0.0, 1.0);
+  Numbers levels = epsilon;
+  for (size_t i = 0; i < levels.size(); ++i) levels[i] *= std::pow(epsilon_end[i] / epsilon[i], progress);
+  return levels;
+}
+
+Words TrainConfig::Methods() const { return Split(method, '+'); }
+
+bool TrainConfig::OnlyEnumerates() const { return exact && std::ranges::all_of(Methods(), CanEnumerate); }
 
 void SetFromOption(TrainConfig& config, const Setting& setting, const std::string& text) {
   TrainConfig changed = config;

@@ -15,6 +15,7 @@ struct Every {
 };
 
 using Words = std::vector<std::string>;
+using Numbers = std::vector<double>;
 using Assignments = std::map<std::string, std::string>;
 
 // Everything one can choose about a training. Sections, names, domains and explanations: Settings().
@@ -36,7 +37,8 @@ struct TrainConfig {
 
   std::string method = "bernoulli";
   int64_t negatives = 32;
-  double epsilon = 0.1;
+  Numbers epsilon = {0.1};
+  Numbers epsilon_end;
   std::string window;
   bool exact = false;
   std::string moves = "up";
@@ -88,13 +90,23 @@ struct TrainConfig {
   // The learning rate of a step, which counts from 1: linear warm-up, then constant or decay until `steps`.
   double LearningRate(int64_t step) const;
 
+  // The noise levels of a step, which counts from 1: from `epsilon` at the first step to `epsilon_end`, if
+  // there is one, at the last, by equal factors.
+  Numbers Epsilon(int64_t step) const;
+
+  // The names that `method` joins.
+  Words Methods() const;
+
+  // Whether `exact` leaves no method that draws its negatives.
+  bool OnlyEnumerates() const;
+
   // Throws kInvalidArgument "run.toml:12: epsilon = 0.7: <reason>", or "--epsilon = 0.7: ...".
   [[noreturn]] void Reject(const std::string& key, const std::string& reason) const;
 };
 
-using SettingMember =
-    std::variant<std::string TrainConfig::*, int64_t TrainConfig::*, double TrainConfig::*,
-                 bool TrainConfig::*, Every TrainConfig::*, Words TrainConfig::*, Assignments TrainConfig::*>;
+using SettingMember = std::variant<std::string TrainConfig::*, int64_t TrainConfig::*, double TrainConfig::*,
+                                   bool TrainConfig::*, Every TrainConfig::*, Words TrainConfig::*,
+                                   Numbers TrainConfig::*, Assignments TrainConfig::*>;
 
 // One hyper-parameter: a key of the TOML file and an option of the command. A new one is a member of
 // TrainConfig and a row of the table.
@@ -102,7 +114,8 @@ struct Setting {
   const char* section;
   const char* key;  // learning_rate in the file, --learning-rate on the command line
   SettingMember member;
-  // Numbers: an interval such as "(0, 1]". Text: the choices "adam|adamw|sgd", or what to write, "FILE".
+  // Numbers: an interval such as "(0, 1]". Text: the choices "adam|adamw|sgd", with "[+...]" behind them
+  // where several may be joined, or what to write, "FILE".
   std::string domain;
   const char* help;
 

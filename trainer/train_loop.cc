@@ -119,11 +119,17 @@ class Run {
             setup_.perturbation->Weighted()};
   }
 
+  const Perturbation& PerturbationOfStep() {
+    if (config_.epsilon_end.empty()) return *setup_.perturbation;
+    annealed_ = PerturbationOf(setup_, step_ + 1);
+    return *annealed_;
+  }
+
   void Step(ContrastiveBatch& batch) {
     const int64_t first_row = step_ * config_.batch_size;
     for (int64_t i = 0; i < batch.positives; ++i)
       setup_.dataset.training->Draw(first_row + i, batch.Positive(i));
-    FillNegatives(*setup_.perturbation, static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(step_), 0,
+    FillNegatives(PerturbationOfStep(), static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(step_), 0,
                   batch);
     const StepResult result = setup_.step->Step(batch, config_.LearningRate(step_ + 1), step_ + 1);
     if (!result.finite() || result.loss > kHopelessLoss) ThrowDiverged(result);
@@ -222,6 +228,7 @@ class Run {
 
   TrainingSetup setup_;
   const TrainConfig& config_;
+  std::unique_ptr<Perturbation> annealed_;  // of this step, where it changes
   std::string folder_;
   const TrainHooks& hooks_;
   int64_t step_;

@@ -52,7 +52,7 @@ TrainConfig Resolved(TrainConfig config) {
   if (config.base == "auto")
     config.base = config.model == "mlp" || config.model == "resnet" ? "data" : "none";
   // An enumeration has the row itself among its negatives: w = 1 would count it twice.
-  if (config.exact && !config.origin.contains("w")) config.w = 0;
+  if (config.OnlyEnumerates() && !config.origin.contains("w")) config.w = 0;
   config.device = ToString(ParseDevice(config.device));
   return config;
 }
@@ -100,23 +100,6 @@ void PrepareForTraining(onnx::ModelProto& model, const TrainConfig& config, cons
     Blaming(config, "base", [&] { AddBaseDistribution(model, BaseMean(config, dataset)); });
 }
 
-std::unique_ptr<Perturbation> PerturbationOf(const TrainConfig& config, const onnx::ModelProto& model,
-                                             int64_t dimension) {
-  PerturbationOptions options;
-  options.dimension = dimension;
-  options.epsilon = config.epsilon;
-  options.image_shape = ImageShape(config, model);
-  if (!config.window.empty()) {
-    const bool is_line = config.window.find('x') == std::string::npos;
-    options.window = Blaming(config, "window",
-                             [&] { return ParseImageShape(is_line ? config.window + "x1" : config.window); });
-  }
-  options.exact = config.exact;
-  options.moves = config.moves;
-  options.stay = config.stay;
-  return Blaming(config, "method", [&] { return MakePerturbation(config.method, options); });
-}
-
 TrainingSpec SpecOf(const TrainConfig& config, const Perturbation& perturbation) {
   TrainingSpec spec;
   spec.loss.stabilisation = config.w;
@@ -143,7 +126,7 @@ TrainingSpec SpecOf(const TrainConfig& config, const Perturbation& perturbation)
 
 void MakeStep(TrainingSetup& setup) {
   const TrainConfig& config = setup.config;
-  setup.perturbation = PerturbationOf(config, setup.model, setup.dataset.training->columns());
+  setup.perturbation = PerturbationOf(setup, config.steps);
   TrainStepOptions options;
   options.device = ParseDevice(config.device);
   options.threads = static_cast<int>(config.threads);
@@ -195,6 +178,23 @@ TrainingSetup SetUp(TrainConfig config, const Checkpoint& checkpoint, const Synt
   return setup;
 }
 
+std::unique_ptr<Perturbation> PerturbationOf(const TrainingSetup& setup, int64_t step) {
+  const TrainConfig& config = setup.config;
+  PerturbationOptions options;
+  options.dimension = setup.dataset.training->columns();
+  options.epsilon = config.Epsilon(step);
+  options.image_shape = ImageShape(config, setup.model);
+  if (!config.window.empty()) {
+    const bool is_line = config.window.find('x') == std::string::npos;
+    options.window = Blaming(config, "window",
+                             [&] { return ParseImageShape(is_line ? config.window + "x1" : config.window); });
+  }
+  options.exact = config.exact;
+  options.moves = config.moves;
+  options.stay = config.stay;
+  return Blaming(config, "method", [&] { return MakePerturbation(config.method, options); });
+}
+
 std::string DescribeTraining(const TrainingSetup& setup, int64_t step) {
   const TrainConfig& config = setup.config;
   nlohmann::ordered_json json = {
@@ -212,8 +212,10 @@ std::string DescribeTraining(const TrainingSetup& setup, int64_t step) {
       {"batch_size", config.batch_size},
       {"ema", config.ema},
   };
-  if (config.method == "bernoulli") json["epsilon"] = config.epsilon;
-  if (config.method == "pool") json["window"] = config.window;
+  for (const std::string& method : config.Methods()) {
+    if (method == "bernoulli") json["epsilon"] = config.Epsilon(step);
+    if (method == "pool") json["window"] = config.window;
+  }
   return json.dump();
 }
 

@@ -16,8 +16,8 @@ namespace ort_ed {
 struct TrainingSetup {
   TrainConfig config;  // resolved: absolute paths, the real device, nothing left to "auto"
   Dataset dataset;
-  onnx::ModelProto model;  // with the parameters to start from; ready to be deployed
-  std::unique_ptr<Perturbation> perturbation;
+  onnx::ModelProto model;                      // with the parameters to start from; ready to be deployed
+  std::unique_ptr<Perturbation> perturbation;  // of the last step, if it changes: validation uses it always
   std::unique_ptr<TrainStep> step;
 };
 
@@ -28,6 +28,9 @@ TrainingSetup SetUp(TrainConfig config, const SynthHook& synth);
 // For a run that goes on from a checkpoint. Throws kInvalidArgument if configuration or data are not those of
 // the checkpoint.
 TrainingSetup SetUp(TrainConfig config, const Checkpoint& checkpoint, const SynthHook& synth);
+
+// The perturbation of a step, which counts from 1.
+std::unique_ptr<Perturbation> PerturbationOf(const TrainingSetup& setup, int64_t step);
 
 // The ort_ed.training metadata of a model trained for `step` steps: a JSON object.
 std::string DescribeTraining(const TrainingSetup& setup, int64_t step);

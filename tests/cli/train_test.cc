@@ -144,6 +144,8 @@ TEST_F(TrainCommand, EveryMethodAndOptimiserTrains) {
       {"--method", "grid"},
       {"--method", "grid", "--exact", "--model", "rbm", "--hidden", "4"},
       {"--method", "neighbourhood", "--moves", "both"},
+      {"--epsilon", "0.02,0.1,0.3", "--epsilon-end", "0.02,0.05,0.1"},
+      {"--method", "grid+pool+bernoulli", "--exact", "--window", "3"},
       {"--optimizer", "sgd", "--weight-decay", "0.01", "--ema", "0"},
       {"--optimizer", "adamw", "--weight-decay", "0.01", "--l1", "0.001", "--micro-batch", "4"},
   };
@@ -249,6 +251,23 @@ TEST_F(TrainCommand, PassesOverADamagedCheckpoint) {
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("step-40.ckpt' is not a usable checkpoint"), HasSubstr("resuming at step 30")));
   EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+}
+
+TEST_F(TrainCommand, AnnealedNoiseGoesOnWhereItWas) {
+  const Arguments options = {"--epsilon", "0.3", "--epsilon-end", "0.01", "--checkpoint-every", "10"};
+  ASSERT_EQ(Train("whole", options).exit_code, 0);
+  fs::copy(Path("whole"), Path("run"), fs::copy_options::recursive);
+  for (const char* step : {"30", "40"})
+    fs::remove(Path("run/checkpoints/step-" + std::string(step) + ".ckpt"));
+  const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run")});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("resuming at step 20"));
+  EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("whole/model.onnx")));
+  const EnergyModel model = EnergyModel::FromFile(Path("run/model.onnx"));
+  const auto training = nlohmann::json::parse(model.metadata().raw.at("ort_ed.training"));
+  EXPECT_NEAR(training["epsilon"][0].get<double>(), 0.01, 1e-12);
+  ASSERT_EQ(Train("constant", {"--epsilon", "0.3"}).exit_code, 0);
+  EXPECT_FALSE(SameFiles(Path("constant/checkpoints/step-40.ckpt"), Path("run/checkpoints/step-40.ckpt")));
 }
 
 TEST_F(TrainCommand, ACompleteRunGoesOnWithMoreSteps) {

@@ -79,7 +79,7 @@ class EnergyDiscrepancyTest : public testing::TestWithParam<PerturbationLaw> {};
 // Var(log m) + E[v / (M m^2)] over x and y. The test allows twice that bias and 6 standard errors.
 TEST_P(EnergyDiscrepancyTest, EstimatorConverges) {
   const PerturbationLaw& law = GetParam();
-  const bool exact = law.options.exact;
+  const bool exact = law.all_exact;
   const double w = exact ? 0 : 1;
   const Vector p = RandomDistribution(law.dimension, 1), u = RandomEnergy(law.dimension, 2);
   double limit = 0, squares = 0, bias_terms = 0, noise = 0, volumes = 0;
@@ -190,7 +190,7 @@ Vector WithMassOf(const Vector& p, const std::vector<int>& classes, const Vector
 // Newton's method with the gradients of the code under test.
 TEST_P(EnergyDiscrepancyTest, MinimiserIsTheDataDistribution) {
   const PerturbationLaw& law = GetParam();
-  const double w = law.options.exact ? 0 : 1;
+  const double w = law.all_exact ? 0 : 1;
   constexpr int64_t kGroups = 20000;
   Vector p = RandomDistribution(law.dimension, 3), truth(p.size());
   for (size_t x = 0; x < p.size(); ++x) truth[x] = -std::log(p[x]);
@@ -254,10 +254,11 @@ TEST(EnergyDiscrepancy, TrainingFindsAllProbabilities) {
   };
   const Vector p = normalised(energy);
   for (const PerturbationLaw& law :
-       {BernoulliLaw(4, 0.2), GridLaw(4, true), NeighbourhoodLaw("up", true, false)}) {
+       {BernoulliLaw(4, 0.2), GridLaw(4, true), NeighbourhoodLaw("up", true, false),
+        GridAndBernoulliLaw(4, 0.2, true)}) {
     TrainingSpec spec;
     const ContrastiveBatch first = DrawBatch(law, p, 1, 8, 0);
-    spec.loss = {law.options.exact ? 0.0 : 1.0, first.negatives, !first.log_weights.empty()};
+    spec.loss = {law.all_exact ? 0.0 : 1.0, first.negatives, !first.log_weights.empty()};
     spec.optimizer.ema_decay = 0.98;
     TrainStepOptions options;
     options.threads = 1;

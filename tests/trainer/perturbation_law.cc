@@ -36,10 +36,11 @@ State StateOf(std::span<const uint8_t> row) {
 
 std::string PerturbationLaw::Name() const {
   std::string name = perturbation;
+  if (options.epsilon.size() > 1) name += "_levels";
   if (perturbation == "neighbourhood") name += "_" + options.moves + (options.stay ? "_stay" : "");
   if (options.exact) name += "_exact";
   for (char& c : name) {
-    if (c == '+') c = 'u';
+    if (c == '+') c = perturbation == "neighbourhood" ? 'u' : '_';
     if (c == '-') c = 'd';
     if (c == '*') c = 'b';
     if (c == '.') c = 'n';
@@ -48,9 +49,9 @@ std::string PerturbationLaw::Name() const {
 }
 
 PerturbationLaw BernoulliLaw(int dimension, double epsilon) {
-  PerturbationLaw law{"bernoulli", {}, dimension, {}, {}, {}};
+  PerturbationLaw law{"bernoulli", {}, dimension, false, {}, {}, {}};
   law.options.dimension = dimension;
-  law.options.epsilon = epsilon;
+  law.options.epsilon = {epsilon};
   law.forward.resize(law.States());
   for (State x = 0; x < law.States(); ++x) {
     for (State y = 0; y < law.States(); ++y) {
@@ -66,7 +67,7 @@ PerturbationLaw BernoulliLaw(int dimension, double epsilon) {
 
 PerturbationLaw PoolLaw(int height, int width, int window_height, int window_width) {
   const int dimension = height * width;
-  PerturbationLaw law{"pool", {}, dimension, {}, {}, {}};
+  PerturbationLaw law{"pool", {}, dimension, false, {}, {}, {}};
   law.options.dimension = dimension;
   law.options.image_shape = {height, width};
   law.options.window = {window_height, window_width};
@@ -98,11 +99,11 @@ PerturbationLaw GridLaw(int dimension, bool exact) {
 
 PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact) {
   const std::string moves = PerCoordinate(text);
-  PerturbationLaw law{"neighbourhood", {}, static_cast<int>(moves.size()), {}, {}, {}};
+  PerturbationLaw law{"neighbourhood", {}, static_cast<int>(moves.size()), false, {}, {}, {}};
   law.options.dimension = law.dimension;
   law.options.moves = text;
   law.options.stay = stay;
-  law.options.exact = exact;
+  law.options.exact = law.all_exact = exact;
   std::vector<std::vector<State>> neighbours(law.States()), inverse(law.States());
   for (State x = 0; x < law.States(); ++x) {
     for (State y = 0; y < law.States(); ++y) {
@@ -125,6 +126,47 @@ PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact)
   return law;
 }
 
+PerturbationLaw MixtureLaw(const std::vector<PerturbationLaw>& parts) {
+  PerturbationLaw law = parts[0];
+  law.forward.assign(law.States(), {});
+  law.recovery.clear();
+  law.volume.clear();
+  law.all_exact = true;
+  const auto count = static_cast<double>(parts.size());
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const int first_y = static_cast<int>(k) << 20;  // parts have their y apart
+    law.all_exact &= parts[k].all_exact;
+    for (State x = 0; x < law.States(); ++x) {
+      for (const auto& [y, q] : parts[k].forward[x]) law.forward[x][first_y + y] = q / count;
+    }
+    for (const auto& [y, recoveries] : parts[k].recovery) law.recovery[first_y + y] = recoveries;
+    for (const auto& [y, volume] : parts[k].volume) law.volume[first_y + y] = volume / count;
+  }
+  return law;
+}
+
+PerturbationLaw BernoulliLevelsLaw(int dimension, double low, double high) {
+  PerturbationLaw law = MixtureLaw({BernoulliLaw(dimension, low), BernoulliLaw(dimension, high)});
+  law.options.epsilon = {low, high};
+  return law;
+}
+
+PerturbationLaw GridAndBernoulliLaw(int dimension, double epsilon, bool exact) {
+  PerturbationLaw law = MixtureLaw({GridLaw(dimension, exact), BernoulliLaw(dimension, epsilon)});
+  law.perturbation = "grid+bernoulli";
+  law.options.epsilon = {epsilon};
+  return law;
+}
+
+PerturbationLaw BernoulliAndNeighbourhoodLaw(double epsilon, const std::string& moves) {
+  const PerturbationLaw neighbourhood = NeighbourhoodLaw(moves, false, false);
+  PerturbationLaw law = MixtureLaw({BernoulliLaw(neighbourhood.dimension, epsilon), neighbourhood});
+  law.perturbation = "bernoulli+neighbourhood";
+  law.options.moves = moves;
+  law.options.stay = false;
+  return law;
+}
+
 std::vector<PerturbationLaw> SmallLaws() {
   return {
       BernoulliLaw(4, 0.2),
@@ -137,6 +179,10 @@ std::vector<PerturbationLaw> SmallLaws() {
       NeighbourhoodLaw("+-*.", false, false),
       NeighbourhoodLaw("+-*.", false, true),
       NeighbourhoodLaw("both", true, false),
+      BernoulliLevelsLaw(4, 0.1, 0.4),
+      GridAndBernoulliLaw(4, 0.3, false),
+      GridAndBernoulliLaw(4, 0.3, true),
+      BernoulliAndNeighbourhoodLaw(0.2, "+-*."),
   };
 }
 

@@ -28,6 +28,7 @@ struct PerturbationLaw {
   std::string perturbation;  // and options of the code under test
   PerturbationOptions options;
   int dimension = 0;
+  bool all_exact = false;                         // no row's negatives are drawn
   std::vector<std::map<int, double>> forward;     // [x]: y -> q(y|x); y is any number
   std::map<int, std::vector<Recovery>> recovery;  // y -> p_neg(x'|y) with omega
   // Sum over x' of q(y|x') exp(-U(x')) is this multiple of the recovery's expectation: the size of the
@@ -43,6 +44,11 @@ PerturbationLaw BernoulliLaw(int dimension, double epsilon);
 PerturbationLaw PoolLaw(int height, int width, int window_height, int window_width);
 PerturbationLaw GridLaw(int dimension, bool exact);
 PerturbationLaw NeighbourhoodLaw(const std::string& moves, bool stay, bool exact);
+
+// Each row follows one of the laws, with equal probabilities; the negatives know which.
+PerturbationLaw BernoulliLevelsLaw(int dimension, double low, double high);
+PerturbationLaw GridAndBernoulliLaw(int dimension, double epsilon, bool exact);
+PerturbationLaw BernoulliAndNeighbourhoodLaw(double epsilon, const std::string& moves);
 
 // One of each kind, small enough for everything to be enumerated.
 std::vector<PerturbationLaw> SmallLaws();

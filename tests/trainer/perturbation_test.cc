@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include <gmock/gmock.h>
@@ -29,9 +30,12 @@ class PerturbationLawTest : public testing::TestWithParam<PerturbationLaw> {
 class SampledPerturbationTest : public PerturbationLawTest {};
 class ExactPerturbationTest : public PerturbationLawTest {};
 
+// Mixtures of both kinds are neither.
 std::vector<PerturbationLaw> LawsThatAre(bool exact) {
   std::vector<PerturbationLaw> laws = SmallLaws();
-  std::erase_if(laws, [exact](const PerturbationLaw& law) { return law.options.exact != exact; });
+  std::erase_if(laws, [exact](const PerturbationLaw& law) {
+    return law.options.exact != exact || law.all_exact != exact;
+  });
   return laws;
 }
 
@@ -157,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExactPerturbationTest, testing::ValuesIn(LawsThatA
 TEST(BernoulliPerturbation, MarginalsAndPairsInManyDimensions) {
   constexpr int kDimension = 131, kRows = 4000, kNegatives = 3;
   for (double epsilon : {0.5, 0.1, 0.005}) {
-    const auto perturbation = MakePerturbation("bernoulli", {.dimension = kDimension, .epsilon = epsilon});
+    const auto perturbation = MakePerturbation("bernoulli", {.dimension = kDimension, .epsilon = {epsilon}});
     ContrastiveBatch batch(kRows, kNegatives, kDimension, false);
     for (int64_t i = 0; i < kRows; ++i) {
       for (int d = 0; d < kDimension; ++d) batch.Positive(i)[d] = (i + d) % 3 == 0;
@@ -222,15 +226,57 @@ TEST(PoolPerturbation, WithoutWindowShufflesTheWholeRow) {
   EXPECT_TRUE(ChiSquareTest(counts, expected).Passes());
 }
 
+// Four drawn negatives, or the four that grid enumerates and two left over.
+TEST(Mixture, EnumerationsHaveNoWAndNoRowsLeftOver) {
+  constexpr int kDimension = 4, kRows = 4000;
+  const auto mixture =
+      MakePerturbation("grid+bernoulli", {.dimension = kDimension, .epsilon = {0.5}, .exact = true});
+  EXPECT_EQ(mixture->NegativesPerRow(2), 4);
+  EXPECT_EQ(mixture->NegativesPerRow(6), 6);
+  EXPECT_TRUE(mixture->Weighted());
+  EXPECT_FALSE(mixture->Enumerates());
+  ContrastiveBatch batch(kRows, 6, kDimension, true);
+  FillNegatives(*mixture, kSeed, 1, 0, batch);
+  int enumerated = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    const auto weights = batch.LogWeights(i);
+    if (weights[0] == 0) {
+      EXPECT_THAT(weights, testing::Each(0));
+      continue;
+    }
+    ++enumerated;
+    EXPECT_LT(weights[0], -1e20);
+    std::set<State> negatives;
+    for (int j = 0; j < 4; ++j) {
+      EXPECT_FLOAT_EQ(weights[1 + j], std::log(6.0f / 4));
+      negatives.insert(StateOf(batch.Negatives(i).subspan(j * kDimension, kDimension)));
+    }
+    EXPECT_EQ(negatives.size(), 4u);
+    EXPECT_LT(weights[5], -1e20);
+    EXPECT_LT(weights[6], -1e20);
+  }
+  EXPECT_NEAR(enumerated, kRows / 2, 7 * std::sqrt(kRows / 4));
+}
+
+TEST(Mixture, OnlyEnumerationsNeedNoWeights) {
+  const auto mixture = MakePerturbation("grid+grid", {.dimension = 3, .exact = true});
+  EXPECT_TRUE(mixture->Enumerates());
+  EXPECT_FALSE(mixture->Weighted());
+  EXPECT_EQ(mixture->NegativesPerRow(100), 3);
+}
+
 TEST(MakePerturbation, RefusesWhatMakesNoSense) {
   const auto expect_refusal = [](const char* name, const PerturbationOptions& options, const char* part) {
     ExpectError(
         ErrorCode::kInvalidArgument, [&] { MakePerturbation(name, options); }, part);
   };
   PerturbationOptions options{.dimension = 6};
-  expect_refusal("gauss", options, "bernoulli, pool, grid, neighbourhood");
+  for (const char* name : {"gauss", "", "grid+", "grid+gauss"})
+    expect_refusal(name, options, "bernoulli, pool, grid, neighbourhood");
+  options.epsilon.clear();
+  expect_refusal("bernoulli", options, "epsilon");
   for (double epsilon : {0.0, 1.0, -1.0, std::nan("")}) {
-    options.epsilon = epsilon;
+    options.epsilon = {0.3, epsilon};
     expect_refusal("bernoulli", options, "epsilon");
   }
   options.image_shape = {2, 2};

@@ -53,6 +53,8 @@ TEST(Settings, OptionsSetEveryType) {
   Set(config, "exact", "true");
   Set(config, "log_every", "2.5m");
   Set(config, "frozen", "bias*,base");
+  Set(config, "epsilon", "0.05,0.2");
+  Set(config, "method", "pool+bernoulli");
   Set(config, "model_options", "hidden=8,8");
   Set(config, "model_options", "activation=relu");
   EXPECT_EQ(config.data, "rows.csv");
@@ -62,6 +64,8 @@ TEST(Settings, OptionsSetEveryType) {
   EXPECT_EQ(config.log_every.seconds, 150);
   EXPECT_EQ(config.log_every.steps, 0);
   EXPECT_THAT(config.frozen, ElementsAre("bias*", "base"));
+  EXPECT_THAT(config.epsilon, ElementsAre(0.05, 0.2));
+  EXPECT_THAT(config.Methods(), ElementsAre("pool", "bernoulli"));
   EXPECT_EQ(config.model_options, (Assignments{{"hidden", "8,8"}, {"activation", "relu"}}));
 }
 
@@ -79,8 +83,12 @@ TEST(Settings, BadOptionsAreNamedWithWhatIsAllowed) {
   expect("learning_rate", "nan", "a finite number is expected");
   expect("learning_rate", "-1", "--learning-rate = -1: must lie in (0, inf)");
   expect("epsilon", "1", "must lie in (0, 1)");
+  expect("epsilon", "0.1,1", "--epsilon = [0.1, 1]: must lie in (0, 1)");
+  expect("epsilon", "0.1,low", "--epsilon = \"0.1,low\": a number is expected");
+  expect("epsilon", ",", "a number is expected");
   expect("optimizer", "adamax", "--optimizer = \"adamax\": must be one of adam, adamw, sgd");
-  expect("method", "gibbs", "must be one of bernoulli, pool, grid, neighbourhood");
+  for (const char* method : {"gibbs", "grid+gibbs", "", "+"})
+    expect("method", method, "must be one of bernoulli, pool, grid, neighbourhood, or several joined by +");
   expect("exact", "maybe", "true or false is expected");
   expect("log_every", "10x", "a number of steps (500) or a time (60s, 5m, 1h) is expected");
   expect("log_every", "-5", "must not be negative");
@@ -186,9 +194,52 @@ TEST(TrainConfig, ContradictionsPointToTheirOption) {
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { config.Validate(); }, "exceeds batch_size = 128");
   config = {};
+  Set(config, "epsilon_end", "0.1,0.2");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { config.Validate(); },
+      "--epsilon-end = [0.1, 0.2]: one value for each of epsilon = 0.1");
+  config = {};
   Set(config, "data", "-");
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { config.Validate(); }, "write it to a file first");
+}
+
+TEST_F(ConfigFile, NumbersMayBeOneOrAListOrText) {
+  EXPECT_THAT(Read("[perturbation]\nepsilon = 0.3\n").epsilon, ElementsAre(0.3));
+  EXPECT_THAT(Read("[perturbation]\nepsilon = [0.3, 0.5]\n").epsilon, ElementsAre(0.3, 0.5));
+  EXPECT_THAT(Read("[perturbation]\nepsilon = \"0.3,0.5\"\n").epsilon, ElementsAre(0.3, 0.5));
+  for (const Numbers& levels : {Numbers{0.25}, Numbers{0.1, 0.4}}) {
+    TrainConfig config;
+    config.epsilon = levels;
+    EXPECT_EQ(Read(config.ToToml()).epsilon, levels);
+    EXPECT_THAT(Read(config.ToToml()).epsilon_end, IsEmpty());
+  }
+}
+
+TEST(TrainConfig, EpsilonGoesToItsEndByEqualFactors) {
+  TrainConfig config;
+  config.steps = 5;
+  config.epsilon = {0.16, 0.1};
+  EXPECT_EQ(config.Epsilon(3), config.epsilon);
+  config.epsilon_end = {0.01, 0.1};
+  EXPECT_EQ(config.Epsilon(0), config.epsilon);
+  EXPECT_EQ(config.Epsilon(1), config.epsilon);
+  EXPECT_NEAR(config.Epsilon(2)[0], 0.08, 1e-12);
+  EXPECT_NEAR(config.Epsilon(3)[0], 0.04, 1e-12);
+  EXPECT_NEAR(config.Epsilon(5)[0], 0.01, 1e-12);
+  EXPECT_DOUBLE_EQ(config.Epsilon(3)[1], 0.1);
+  config.steps = 1;
+  EXPECT_EQ(config.Epsilon(1), config.epsilon);
+}
+
+TEST(TrainConfig, OnlyMethodsThatCanEnumerateDo) {
+  TrainConfig config;
+  config.exact = true;
+  config.method = "grid+neighbourhood";
+  EXPECT_TRUE(config.OnlyEnumerates());
+  config.method = "grid+bernoulli";
+  config.Validate();
+  EXPECT_FALSE(config.OnlyEnumerates());
 }
 
 TEST(TrainConfig, HashIgnoresWhatMayChangeOnResume) {

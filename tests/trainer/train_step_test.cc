@@ -33,7 +33,7 @@ TrainStepOptions Options(int threads = 1, int64_t micro_batch = 0) {
 }
 
 ContrastiveBatch Batch(uint64_t step, int64_t positives = 10, const char* method = "bernoulli") {
-  const auto perturbation = MakePerturbation(method, {.dimension = kDimension, .epsilon = 0.3});
+  const auto perturbation = MakePerturbation(method, {.dimension = kDimension, .epsilon = {0.3}});
   ContrastiveBatch batch(positives, kNegatives, kDimension, perturbation->Weighted());
   RandomStream random(5, 1, step, 0);
   for (int64_t i = 0; i < positives; ++i) {

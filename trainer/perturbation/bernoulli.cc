@@ -1,10 +1,12 @@
 // Bernoulli noise (the paper, section 2.1): y = x xor noise, x'_j = y xor noise_j, every bit of the noise one
-// with probability epsilon. q is symmetric, so the recovery is the perturbation itself.
+// with probability epsilon. q is symmetric, so the recovery is the perturbation itself. Several levels of
+// epsilon are a mixture: small ones tell the details around the data, large ones how much mass is where.
 
 #include <algorithm>
 #include <cstring>
 
 #include "ort_ed/error.h"
+#include "trainer/perturbation/mixture.h"
 #include "trainer/perturbation/perturbation.h"
 
 namespace ort_ed {
@@ -78,12 +80,19 @@ class BernoulliPerturbation : public Perturbation {
 };
 
 std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  if (!(options.epsilon > 0 && options.epsilon < 1)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "epsilon of the bernoulli perturbation must lie strictly between 0 and 1, not be " +
-                    std::to_string(options.epsilon));
+  if (options.epsilon.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "the bernoulli perturbation needs an epsilon");
   }
-  return std::make_unique<BernoulliPerturbation>(options.epsilon);
+  std::vector<std::unique_ptr<Perturbation>> levels;
+  for (const double epsilon : options.epsilon) {
+    if (!(epsilon > 0 && epsilon < 1)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "epsilon of the bernoulli perturbation must lie strictly between 0 and 1, not be " +
+                      std::to_string(epsilon));
+    }
+    levels.push_back(std::make_unique<BernoulliPerturbation>(epsilon));
+  }
+  return MakeMixture(std::move(levels));
 }
 
 }  // namespace

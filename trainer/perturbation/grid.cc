@@ -17,6 +17,8 @@ class GridPerturbation : public Perturbation {
 
   int64_t NegativesPerRow(int64_t requested) const override { return exact_ ? dimension_ : requested; }
 
+  bool Enumerates() const override { return exact_; }
+
   void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
                std::span<float>) const override {
     const size_t dimension = positive.size();

@@ -16,8 +16,6 @@
 namespace ort_ed {
 namespace {
 
-constexpr float kLogOfZero = -1e30f;  // finite: infinities would make NaN of a difference
-
 struct Move {
   bool up = false;
   bool down = false;
@@ -30,6 +28,8 @@ class NeighbourhoodPerturbation : public Perturbation {
  public:
   NeighbourhoodPerturbation(std::vector<Move> moves, bool stay, bool exact)
       : moves_(std::move(moves)), stay_(stay), exact_(exact) {}
+
+  bool Enumerates() const override { return exact_; }
 
   bool Weighted() const override { return true; }
 

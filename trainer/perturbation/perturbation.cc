@@ -1,6 +1,9 @@
 #include "trainer/perturbation/perturbation.h"
 
+#include <algorithm>
+
 #include "ort_ed/error.h"
+#include "trainer/perturbation/mixture.h"
 
 namespace ort_ed {
 
@@ -20,6 +23,16 @@ constexpr const PerturbationEntry* kPerturbations[] = {
 
 constexpr uint32_t kNegativesPurpose = 0x4E454741;
 
+std::unique_ptr<Perturbation> MakeOne(const std::string& name, const PerturbationOptions& options) {
+  std::string candidates;
+  for (const PerturbationEntry* entry : kPerturbations) {
+    if (name == entry->name) return entry->make(options);
+    candidates += (candidates.empty() ? "" : ", ") + std::string(entry->name);
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown perturbation '" + name + "'; choose one of: " +
+                                               candidates + ", or several joined by +");
+}
+
 }  // namespace
 
 std::span<const PerturbationEntry* const> Perturbations() { return kPerturbations; }
@@ -28,13 +41,13 @@ std::unique_ptr<Perturbation> MakePerturbation(const std::string& name, const Pe
   if (options.dimension < 1) {
     throw Error(ErrorCode::kInvalidArgument, "a perturbation needs a dimension of at least 1");
   }
-  std::string candidates;
-  for (const PerturbationEntry* entry : kPerturbations) {
-    if (name == entry->name) return entry->make(options);
-    candidates += (candidates.empty() ? "" : ", ") + std::string(entry->name);
+  std::vector<std::unique_ptr<Perturbation>> components;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('+', begin), name.size());
+    components.push_back(MakeOne(name.substr(begin, end - begin), options));
+    begin = end + 1;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              "unknown perturbation '" + name + "'; choose one of: " + candidates);
+  return MakeMixture(std::move(components));
 }
 
 void FillNegatives(const Perturbation& perturbation, uint64_t seed, uint64_t step, int64_t first_row,

@@ -13,7 +13,7 @@ namespace ort_ed {
 
 struct PerturbationOptions {
   int64_t dimension = 0;
-  double epsilon = 0.1;                   // bernoulli: probability that a bit flips, in (0, 1)
+  std::vector<double> epsilon = {0.1};  // bernoulli: probability that a bit flips, in (0, 1); several: mixed
   std::vector<int64_t> image_shape = {};  // pool: {height, width}; empty: {dimension, 1}
   std::vector<int64_t> window = {};       // pool: {h, w} or {h}; empty: the whole image
   bool exact = false;  // grid, neighbourhood: enumerate the recoveries instead of sampling them
@@ -31,7 +31,8 @@ struct PerturbationOptions {
 // perturbation confuses with one another, directly or through others (x and x' are confused if some y can
 // come from both). bernoulli confuses all states, and so does neighbourhood with `stay` if every coordinate
 // may flip; grid only states of equal parity; pool only states with the same number of ones in each block.
-// How much mass each class has is left to the form of the energy.
+// How much mass each class has is left to the form of the energy. A mixture (see mixture.h) confuses what any
+// of its parts does: grid with a little bernoulli is grid with nothing left open.
 class Perturbation {
  public:
   virtual ~Perturbation() = default;
@@ -39,11 +40,14 @@ class Perturbation {
   // Negatives of one positive where the user asks for `requested`: an exact enumeration has its own number.
   virtual int64_t NegativesPerRow(int64_t requested) const { return requested; }
 
+  // Whether the negatives are all recoveries of y, so that the positive is one of them and w = 0 is right.
+  virtual bool Enumerates() const { return false; }
+
   // Whether negatives carry weights omega (the paper's section C.4).
   virtual bool Weighted() const { return false; }
 
-  // `positive`: dimension values 0/1. `negatives`: a whole number M of rows. `log_weights`: M values, or
-  // empty if not Weighted(). M is what NegativesPerRow() says.
+  // `positive`: dimension values 0/1. `negatives`: a whole number M of rows. `log_weights`: 1 + M values, the
+  // positive's first, or empty if not Weighted(). M is what NegativesPerRow() says.
   virtual void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
                        std::span<float> log_weights) const = 0;
 };
@@ -57,7 +61,8 @@ struct PerturbationEntry {
 
 std::span<const PerturbationEntry* const> Perturbations();
 
-// Throws kInvalidArgument for an unknown name; the message lists the candidates.
+// `name` is one of Perturbations(), or several joined by '+' for a mixture of them. Throws kInvalidArgument
+// for an unknown name; the message lists the candidates.
 std::unique_ptr<Perturbation> MakePerturbation(const std::string& name, const PerturbationOptions& options);
 
 // Draws the negatives, and log omega where there is one, of every positive of the batch. Row i depends on

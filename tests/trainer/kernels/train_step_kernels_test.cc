@@ -37,7 +37,7 @@ std::vector<StateTensor> StateAfterSteps(const EnergySpec& network, int threads,
   options.cpu_kernels = cpu_kernels;
   TrainStep training(BuildModel(network), spec, options);
   const auto perturbation =
-      MakePerturbation("bernoulli", {.dimension = training.dimension(), .epsilon = 0.1});
+      MakePerturbation("bernoulli", {.dimension = training.dimension(), .epsilon = {0.1}});
   for (int step = 1; step <= 3; ++step) {
     ContrastiveBatch batch(9, spec.loss.negatives, training.dimension(), false);
     RandomStream random(1, 1, step, 0);
