@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "trainer/export.h"
 #include "trainer/input_gradient.h"
+#include "trainer/setting_value.h"
 #include "trainer/train_loop.h"
 
 namespace ort_ed {
@@ -18,6 +19,7 @@ namespace {
 constexpr char kExamples[] = R"(  ort-ed export run -o model.onnx
   ort-ed export run --checkpoint 5000 --weights raw -o early.onnx
   ort-ed export run --with-gradient -o model.onnx
+  ort-ed export run --threshold 0.05 --threshold-on G -o sparse.onnx
   ort-ed export my_energy.onnx --with-gradient -o with_gradient.onnx)";
 
 void AddArguments(argparse::ArgumentParser& parser) {
@@ -31,9 +33,30 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .choices("ema", "raw")
       .metavar("ema|raw")
       .help("the moving average of the weights, or the weights of the last step");
+  parser.add_argument("--threshold")
+      .scan<'g', double>()
+      .metavar("T")
+      .help(
+          "set parameters with a magnitude below T to zero; `ort-ed train --freeze-zeros` refits the others");
+  parser.add_argument("--threshold-on")
+      .default_value(std::string("*"))
+      .metavar("PATTERN,...")
+      .help("patterns of the parameters with a threshold");
   parser.add_argument("--with-gradient")
       .flag()
       .help("with the graph of dU/dx that gradient-guided samplers need; plain scoring does not load it");
+}
+
+void Threshold(const argparse::ArgumentParser& arguments, onnx::ModelProto& model) {
+  const auto threshold = arguments.present<double>("--threshold");
+  if (!threshold) {
+    if (arguments.is_used("--threshold-on")) throw UsageError("--threshold-on needs --threshold");
+    return;
+  }
+  Words patterns;
+  ParseValue(arguments.get("--threshold-on"), patterns);
+  const Sparsity sparsity = ThresholdParameters(model, *threshold, patterns);
+  spdlog::info("{} of {} values are zero", sparsity.zeros, sparsity.entries);
 }
 
 onnx::ModelProto FromRun(const argparse::ArgumentParser& arguments, const std::string& folder) {
@@ -60,6 +83,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   onnx::ModelProto model =
       std::filesystem::is_directory(source) ? FromRun(arguments, source) : FromFile(arguments, source);
   Finish(model, source);
+  Threshold(arguments, model);
   if (arguments.get<bool>("--with-gradient")) {
     AttachInputGradient(model);
     CheckOnnx(model, source);

@@ -1,6 +1,7 @@
 #include "trainer/export.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -14,6 +15,7 @@
 #include "models/model_summary.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
@@ -47,11 +49,13 @@ bool HasKind(const Checkpoint& checkpoint, const char* kind) {
                      [&](const StateTensor& tensor) { return tensor.kind == kind; });
 }
 
-void NoteWeights(onnx::ModelProto& model, const std::string& weights) {
+// Adds to what the metadata tells of the training, if it tells anything.
+template <typename T>
+void NoteInTraining(onnx::ModelProto& model, const char* key, const T& value) {
   const std::string training = GetMetadata(model, metadata_key::kTraining);
-  if (training.empty()) return;
-  auto json = nlohmann::ordered_json::parse(training);
-  json["weights"] = weights;
+  auto json = nlohmann::ordered_json::parse(training, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return;
+  json[key] = value;
   SetMetadata(model, metadata_key::kTraining, json.dump());
 }
 
@@ -74,7 +78,7 @@ onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
   onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
   for (const StateTensor& tensor : checkpoint.state)
     if (tensor.kind == (averaged ? kAverageKind : kParametersKind)) SetValues(model, tensor);
-  NoteWeights(model, averaged ? "ema" : "raw");
+  NoteInTraining(model, "weights", averaged ? "ema" : "raw");
   return model;
 }
 
@@ -112,6 +116,29 @@ void RemoveStaleMetadata(onnx::ModelProto& model) {
   for (const char* key : {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod,
                           metadata_key::kGradientFragment})
     SetMetadata(model, key, "");
+}
+
+Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
+                             const std::vector<std::string>& patterns) {
+  if (!(threshold > 0 && std::isfinite(threshold)))
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a threshold of parameters must be positive, not {}", threshold));
+  std::vector<ParameterSlot> slots = TrainedParameters(model, {});
+  const std::vector<bool> selected = Select(NamesOf(slots), patterns, "threshold");
+  std::vector<float> values = FlatParameters(model, slots);
+  Sparsity sparsity;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!selected[i]) continue;
+    for (float& value : std::span(values).subspan(slots[i].offset, slots[i].size)) {
+      if (std::abs(value) < threshold) value = 0;
+      sparsity.zeros += value == 0;
+    }
+    sparsity.entries += slots[i].size;
+  }
+  SetParameters(model, slots, values);
+  RemoveStaleMetadata(model);
+  NoteInTraining(model, "threshold", threshold);
+  return sparsity;
 }
 
 void Finish(onnx::ModelProto& model, const std::string& name) {

@@ -32,6 +32,16 @@ void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::str
 // Removes what is no longer true when the weights change: log Z and the input gradient.
 void RemoveStaleMetadata(onnx::ModelProto& model);
 
+// Sets the entries with a magnitude below `threshold` to zero, in the trained parameters that the patterns
+// select, and forgets what is no longer true. Throws kInvalidArgument for a threshold that is not positive or
+// a pattern that selects nothing.
+struct Sparsity {
+  int64_t zeros = 0;    // of the selected parameters, old ones included
+  int64_t entries = 0;  // of the selected parameters
+};
+Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
+                             const std::vector<std::string>& patterns);
+
 // Makes the model ready to be deployed: completes the metadata and checks the contract and the graph. `name`
 // stands for the model in messages. Throws kBadModel.
 void Finish(onnx::ModelProto& model, const std::string& name);

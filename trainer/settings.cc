@@ -42,6 +42,10 @@ std::vector<Setting> MakeSettings() {
       {"model", "base_smoothing", &C::base_smoothing, "(0, 0.5]",
        "keeps the base's mean off 0 and 1 by this much"},
       {"model", "frozen", &C::frozen, "PATTERN,...", "patterns of parameters that are not trained"},
+      {"model", "freeze_zeros", &C::freeze_zeros, "",
+       "entries of parameters that are exactly 0 in the initial model stay 0"},
+      {"model", "freeze_zeros_parameters", &C::freeze_zeros_parameters, "PATTERN,...",
+       "patterns of the parameters that keep their zeros"},
 
       {"perturbation", "method", &C::method, MethodNames(),
        "how negatives are made; of several each row draws one"},

@@ -34,6 +34,8 @@ struct TrainConfig {
   std::string base = "auto";
   double base_smoothing = 0.01;
   Words frozen;
+  bool freeze_zeros = false;
+  Words freeze_zeros_parameters = {"*"};
 
   std::string method = "bernoulli";
   int64_t negatives = 32;

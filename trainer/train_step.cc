@@ -51,7 +51,9 @@ struct TrainStep::Impl {
         spec(training_spec),
         options(step_options),
         memory(options.device),
-        kinds(StateNames(spec.optimizer)) {
+        kinds(StateNames(spec.optimizer)),
+        changing_kinds(kinds.size()) {
+    if (!spec.fixed_zeros.empty()) kinds.push_back(kSupportKind);
     if (options.micro_batch < 0) {
       throw Error(ErrorCode::kInvalidArgument, "the size of micro-batches must not be negative");
     }
@@ -63,14 +65,14 @@ struct TrainStep::Impl {
     dimension = graph.dimension;
     const std::vector<float> parameters = FlatParameters(energy_model, slots);
     std::vector<std::vector<float>> initial;
-    for (const std::string& kind : kinds) {
-      initial.push_back(StartsAsParameters(kind) ? parameters : std::vector<float>(parameters.size()));
-    }
+    for (const std::string& kind : kinds) initial.push_back(InitialState(kind, parameters));
     SetState(initial);
   }
 
-  static bool StartsAsParameters(const std::string& kind) {
-    return kind == "parameters" || kind == "average";
+  std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
+    if (kind == "parameters" || kind == "average") return parameters;
+    if (kind == kSupportKind) return SupportOf(parameters, slots, spec.fixed_zeros);
+    return std::vector<float>(parameters.size());
   }
 
   int64_t FlatSize() const { return slots.back().offset + slots.back().size; }
@@ -92,7 +94,7 @@ struct TrainStep::Impl {
     next_state.clear();
     for (const auto& vector : vectors) {
       state.push_back(memory.Vector(vector));
-      next_state.push_back(memory.Vector(vector));
+      if (next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
     }
   }
 
@@ -128,7 +130,7 @@ struct TrainStep::Impl {
   void BindState(TrainSession& session, Report& report) {
     for (size_t i = 0; i < kinds.size(); ++i) {
       session.BindInput(StateTensorName(kinds[i]), state[i]);
-      session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
+      if (i < changing_kinds) session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
     }
     session.BindOutput(training_tensor::kReport, HostArray(report));
   }
@@ -188,10 +190,11 @@ struct TrainStep::Impl {
   TrainStepOptions options;
   DeviceMemoryPool memory;
   std::vector<std::string> kinds;  // of the state vectors
+  size_t changing_kinds;           // of which the first so many change from step to step
   std::vector<ParameterSlot> slots;
   int64_t dimension = 0;
   std::map<TrainingGraphKind, TrainSession> sessions;
-  std::vector<Ort::Value> state, next_state;  // in the order of kinds
+  std::vector<Ort::Value> state, next_state;  // in the order of kinds, the latter without the constant ones
   std::vector<Sums> sums;                     // for micro-batches
 };
 
@@ -215,7 +218,7 @@ StepResult TrainStep::Step(const ContrastiveBatch& batch, double learning_rate, 
     impl_->RunWhole(batch, control, report);
   }
   const StepResult result{{report[0], report[1], report[2]}, report[3], report[4]};
-  if (result.finite()) std::swap(impl_->state, impl_->next_state);
+  if (result.finite()) std::ranges::swap_ranges(impl_->next_state, impl_->state);
   return result;
 }
 

@@ -28,8 +28,9 @@ struct StepResult : ContrastiveLoss {
   bool finite() const;
 };
 
-// A named piece of the training state: kind is "parameters", "average", "first_moment", ... (StateNames() of
-// training_graph.h), parameter the initialiser of the energy model it belongs to.
+// A named piece of the training state: kind is "parameters", "average", "first_moment", ... (StateNames() and
+// kSupportKind of training_spec.h), parameter the initialiser of the energy model it
+// belongs to.
 struct StateTensor {
   std::string kind;
   std::string parameter;

@@ -125,8 +125,10 @@ class GraphAssembly {
     const Penalties penalties = {
         PenaltyOn(spec_.optimizer.weight_decay, spec_.optimizer.weight_decay_parameters, "weight decay"),
         PenaltyOn(spec_.optimizer.l1, spec_.optimizer.l1_parameters, "l1 penalty")};
+    // Enough to keep zeros: without a gradient nothing moves them, neither moments nor decay nor average.
+    const Value kept = spec_.fixed_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kSupportKind));
     const OptimizerNodes nodes =
-        EmitOptimizer(spec_.optimizer, state, gradient,
+        EmitOptimizer(spec_.optimizer, state, kept,
                       {control[1], control[2], control[3], control[4], control[5]}, penalties);
     for (size_t i = 0; i < state.size(); ++i)
       FloatOutput(nodes.next_state[i], Next(state[i].name), FlatSize());
@@ -188,9 +190,7 @@ class GraphAssembly {
 
   Value PenaltyOn(double strength, const std::vector<std::string>& patterns, const std::string& what) {
     if (strength == 0) return {&builder_, ""};
-    std::vector<std::string> names;
-    for (const ParameterSlot& slot : slots_) names.push_back(slot.name);
-    const std::vector<bool> selected = Select(names, patterns, what);
+    const std::vector<bool> selected = Select(NamesOf(slots_), patterns, what);
     if (std::ranges::all_of(selected, std::identity{})) return builder_.Scalar(static_cast<float>(strength));
     std::vector<float> strengths(static_cast<size_t>(FlatSize()));
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -210,6 +210,12 @@ class GraphAssembly {
 };
 
 }  // namespace
+
+std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots) {
+  std::vector<std::string> names;
+  for (const ParameterSlot& slot : slots) names.push_back(slot.name);
+  return names;
+}
 
 std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
                                              const std::vector<std::string>& frozen) {
@@ -265,6 +271,18 @@ TrainingGraph BuildTrainingGraph(const onnx::ModelProto& users_model, const Trai
       assembly.FloatOutput(loss.losses, kLosses, 3);
   }
   return assembly.Finish();
+}
+
+std::vector<float> SupportOf(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
+                             const std::vector<std::string>& fixed_zeros) {
+  const std::vector<bool> selected = Select(NamesOf(slots), fixed_zeros, "parameters with fixed zeros");
+  std::vector<float> support(parameters.size(), 1);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const auto end = static_cast<size_t>(slots[i].offset + slots[i].size);
+    for (auto k = static_cast<size_t>(slots[i].offset); k < end; ++k)
+      if (selected[i] && parameters[k] == 0) support[k] = 0;
+  }
+  return support;
 }
 
 std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,

@@ -18,12 +18,15 @@ struct ParameterSlot {
   int64_t size = 0;
 };
 
+std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots);
+
 // Names of the graphs' inputs and outputs. State vectors are called StateTensorName(kind) for the kinds of
 // StateNames(); an output that takes the place of an input is called Next(input).
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
 //   log_weights  float [groups, 1 + M]: log omega, only if LossSpec::weighted
 //   control      float [kControlSize]: what changes from step to step, see ControlVector()
 //   state        float [P] each
+//   support      float [P]: see kSupportKind; only if TrainingSpec::fixed_zeros
 //   gradient     float [P]: accumulated by kAccumulate, consumed by kApply
 //   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives (accumulated
 //   too) norms        float [2]: norm of the gradient before clipping, norm of the new parameters
@@ -40,9 +43,9 @@ inline std::string Next(const std::string& input) { return input + ".next"; }
 
 // The graphs one can make of an energy model; all of standard ONNX operators.
 enum class TrainingGraphKind {
-  kStep,        // rows, log_weights, control, state -> next state, report
+  kStep,        // rows, log_weights, control, state, support -> next state, report
   kAccumulate,  // rows, log_weights, control, parameters, gradient, losses -> next gradient, next losses
-  kApply,       // gradient, losses, control, state -> next state, report
+  kApply,       // gradient, losses, control, state, support -> next state, report
   kEvaluate,    // rows, log_weights, control, parameters -> losses
 };
 
@@ -63,6 +66,11 @@ std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_mode
 // the same for many small tensors as for one large one. Throws as TrainedParameters() and Validate() do.
 TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
                                  TrainingGraphKind kind = TrainingGraphKind::kStep);
+
+// The state vector kSupportKind for a training that starts from `parameters`. Throws kInvalidArgument for a
+// pattern that selects nothing.
+std::vector<float> SupportOf(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
+                             const std::vector<std::string>& fixed_zeros);
 
 // The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
 // StepControl.

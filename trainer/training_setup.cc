@@ -106,6 +106,7 @@ TrainingSpec SpecOf(const TrainConfig& config, const Perturbation& perturbation)
   spec.loss.negatives = perturbation.NegativesPerRow(config.negatives);
   spec.loss.weighted = perturbation.Weighted();
   spec.frozen = config.frozen;
+  if (config.freeze_zeros) spec.fixed_zeros = config.freeze_zeros_parameters;
   OptimizerSpec& optimizer = spec.optimizer;
   optimizer.kind = config.optimizer == "adamw" ? OptimizerKind::kAdamW
                    : config.optimizer == "sgd" ? OptimizerKind::kSgd

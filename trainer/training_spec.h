@@ -45,14 +45,19 @@ struct TrainingSpec {
   LossSpec loss;
   OptimizerSpec optimizer;
   std::vector<std::string> frozen;  // patterns of parameters that are not trained
+  // Patterns of parameters whose entries stay zero where they are zero at the beginning.
+  std::vector<std::string> fixed_zeros = {};
 };
 
 // Throws kInvalidArgument for a value out of range, naming it.
 void Validate(const TrainingSpec& spec);
 
-// The state vectors of an optimiser: "parameters", then "first_moment", "second_moment" or "velocity", then
-// "average" if there is a moving average.
+// The state vectors that an optimiser changes: "parameters", then "first_moment", "second_moment" or
+// "velocity", then "average" if there is a moving average.
 std::vector<std::string> StateNames(const OptimizerSpec& spec);
+
+// The state vector that no step changes: 0 for entries that TrainingSpec::fixed_zeros keeps at zero, else 1.
+inline constexpr char kSupportKind[] = "support";
 
 // Which of `names` any of the patterns selects. Throws kInvalidArgument, listing the names, for a pattern
 // that selects none; `what` says what the patterns are for.

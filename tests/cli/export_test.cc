@@ -91,8 +91,64 @@ TEST_F(ExportCommand, TheGradientIsThatOfTheEnergy) {
   }
 }
 
+// l1 finds the support, the threshold makes it exact, and the refit has no penalty that shrinks it.
+TEST_F(ExportCommand, ThresholdAndRefitOnTheSupport) {
+  std::string rows;
+  for (int i = 0; i < 400; ++i) {
+    const int first = i % 2, third = i / 2 % 2;
+    rows += std::to_string(first) + "," + std::to_string(i % 10 < 8 ? first : 1 - first) + "," +
+            std::to_string(third) + "\n";
+  }
+  WriteBytes(Path("rows.csv"), rows);
+  const auto train = [&](const std::string& model, const std::string& run, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",
+                                          "--data",
+                                          Path("rows.csv"),
+                                          "--model",
+                                          model,
+                                          "-o",
+                                          Path(run),
+                                          "--steps",
+                                          "300",
+                                          "--learning-rate",
+                                          "0.02",
+                                          "--epsilon",
+                                          "0.3",
+                                          "--negatives",
+                                          "8",
+                                          "--threads",
+                                          "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CommandResult result = RunOrtEd(arguments);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  };
+  // Of U = -s'Js with s = 2x - 1: energies of 00, 01 and 10, 11 give the coupling.
+  const auto coupling = [&](const std::string& file, int i, int j) {
+    std::vector<uint8_t> states(12);
+    states[3 + i] = states[6 + j] = states[9 + i] = states[9 + j] = 1;
+    std::vector<float> u(4);
+    EnergyModel::FromFile(Path(file)).Energy(states, u);
+    return -(u[0] - u[1] - u[2] + u[3]) / 8;
+  };
+  train("ising", "run", {"--l1", "0.02"});
+  const CommandResult exported = RunOrtEd(
+      {"export", Path("run"), "--threshold", "0.05", "--threshold-on", "G", "-o", Path("sparse.onnx")});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.err, HasSubstr("7 of 9 values are zero"));
+  train(Path("sparse.onnx"), "refit", {"--freeze-zeros"});
+  EXPECT_EQ(coupling("refit/model.onnx", 0, 2), 0);
+  EXPECT_EQ(coupling("refit/model.onnx", 1, 2), 0);
+  EXPECT_GT(coupling("refit/model.onnx", 0, 1), coupling("sparse.onnx", 0, 1));
+  // p(equal) = 0.8 is e^{2J} / (e^{2J} + e^{-2J}).
+  EXPECT_NEAR(coupling("refit/model.onnx", 0, 1), std::log(4) / 4, 0.05);
+}
+
 TEST_F(ExportCommand, MistakesAreExplained) {
   Train();
+  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold-on", "w"}), 2,
+                "--threshold-on needs --threshold");
+  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 1,
+                "must be positive");
   ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--checkpoint", "15"}), 1,
                 "no checkpoint of step 15; there are 0, 10, 20");

@@ -52,6 +52,26 @@ TEST(Export, CheckpointGivesAveragedOrRawWeights) {
   EXPECT_EQ(weights(Weights::kRaw), "raw");
 }
 
+TEST(Export, ThresholdZeroesSmallEntriesAndForgetsLogZ) {
+  onnx::ModelProto model = ModelOf(Trained(), Weights::kRaw);
+  SetMetadata(model, metadata_key::kLogZ, "3");
+  const Sparsity none = ThresholdParameters(model, 1, {"*"});
+  EXPECT_EQ(none.zeros, 0);
+  EXPECT_THAT(Energies(model), testing::ElementsAre(1, 2));
+  const Sparsity one = ThresholdParameters(model, 1.5, {"w*"});
+  EXPECT_EQ(one.zeros, 1);
+  EXPECT_EQ(one.entries, 2);
+  EXPECT_THAT(Energies(model), testing::ElementsAre(0, 2));
+  EXPECT_EQ(GetMetadata(model, metadata_key::kLogZ), "");
+  EXPECT_EQ(nlohmann::json::parse(GetMetadata(model, metadata_key::kTraining))["threshold"], 1.5);
+  const auto refused = [&](double threshold, const char* pattern, const char* message) {
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { ThresholdParameters(model, threshold, {pattern}); }, message);
+  };
+  refused(0, "*", "must be positive");
+  refused(1, "bias", "weight");
+}
+
 TEST(Export, WithoutAverageTheParametersAreDeployed) {
   Checkpoint checkpoint = Trained();
   checkpoint.state.pop_back();

@@ -135,6 +135,80 @@ TEST(TrainStep, StateGoesRoundAndTrainingContinuesBitForBit) {
   ExpectSame(TrainedState(second, 5, 9), expected);
 }
 
+// The model with some of the entries of w1 at zero, and all of b1.
+onnx::ModelProto SparseModel() {
+  onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
+  const std::vector<ParameterSlot> slots = TrainedParameters(model, {});
+  std::vector<float> values = FlatParameters(model, slots);
+  for (const ParameterSlot& slot : slots) {
+    for (int64_t k = slot.offset; k < slot.offset + slot.size; ++k)
+      if (slot.name == "b1" || (slot.name == "w1" && k % 3 == 0)) values[k] = 0;
+  }
+  SetParameters(model, slots, values);
+  return model;
+}
+
+TEST(TrainStep, FixedZerosStayWhateverTheOptimiser) {
+  std::vector<TrainingSpec> specs(4, Spec());
+  specs[1].optimizer.kind = OptimizerKind::kSgd;
+  specs[2].optimizer.kind = OptimizerKind::kAdamW;
+  for (TrainingSpec& spec : specs) {
+    spec.fixed_zeros = {"w*"};
+    spec.optimizer.weight_decay = 0.01;
+    spec.optimizer.l1 = 1e-4;
+  }
+  specs[3].optimizer.l1_form = L1Form::kSubgradient;
+  for (const TrainingSpec& spec : specs) {
+    for (const int64_t micro_batch : {0, 4}) {
+      TrainStep training(SparseModel(), spec, Options(1, micro_batch));
+      const std::vector<StateTensor> before = training.ReadState(), after = TrainedState(training, 1, 5);
+      for (size_t i = 0; i < before.size(); ++i) {
+        if (before[i].kind == "support") {
+          EXPECT_EQ(before[i].values, after[i].values);
+        }
+        if (before[i].kind != "parameters" && before[i].kind != "average") continue;
+        if (before[i].parameter == "b2") continue;  // no loss sees a constant, so that l1 alone moves it
+        for (size_t k = 0; k < before[i].values.size(); ++k) {
+          const bool fixed = before[i].parameter == "w1" && before[i].values[k] == 0;
+          EXPECT_EQ(after[i].values[k] == 0, fixed) << before[i].kind << " " << before[i].parameter << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(TrainStep, ClippingSeesOnlyWhatMayMove) {
+  TrainingSpec spec = Spec();
+  spec.optimizer.clip_norm = 0;
+  TrainStep free(SparseModel(), spec, Options());
+  spec.fixed_zeros = {"w1", "b1"};
+  TrainStep fixed(SparseModel(), spec, Options());
+  EXPECT_LT(fixed.Step(Batch(1), 0.01, 1).gradient_norm, free.Step(Batch(1), 0.01, 1).gradient_norm);
+}
+
+// What is zero only at the moment of a checkpoint is free to move after it.
+TEST(TrainStep, FixedZerosAreThoseOfTheBeginning) {
+  TrainingSpec spec = Spec();
+  spec.fixed_zeros = {"*"};
+  TrainStep whole(SparseModel(), spec, Options());
+  std::vector<StateTensor> saved = whole.ReadState();
+  for (StateTensor& tensor : saved)
+    if (tensor.kind == "parameters" && tensor.parameter == "w2") tensor.values[0] = 0;
+  whole.WriteState(saved);
+  const std::vector<StateTensor> expected = TrainedState(whole, 1, 3);
+  EXPECT_NE(Piece(expected, "parameters", "w2").values[0], 0);
+  onnx::ModelProto at_checkpoint = SparseModel();
+  const std::vector<ParameterSlot> slots = TrainedParameters(at_checkpoint, {});
+  SetParameters(at_checkpoint, slots,
+                std::vector<float>(static_cast<size_t>(slots.back().offset + slots.back().size)));
+  TrainStep resumed(at_checkpoint, spec, Options());
+  resumed.WriteState(saved);
+  ExpectSame(TrainedState(resumed, 1, 3), expected);
+  spec.fixed_zeros = {"w3"};
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { TrainStep(SparseModel(), spec, Options()); }, "w3");
+}
+
 TEST(TrainStep, SameThreadsSameBits) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 2);
   TrainStep a(model, Spec(), Options(2)), b(model, Spec(), Options(2));
