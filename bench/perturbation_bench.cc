@@ -43,6 +43,10 @@ void Register(const char* size, const PerturbationOptions& common, int64_t rows)
   add("grid", "grid", [](PerturbationOptions&) {});
   add("grid_exact", "grid", [](PerturbationOptions& o) { o.exact = true; });
   add("neighbourhood", "neighbourhood", [](PerturbationOptions&) {});
+  add("erase_5_exact", "erase", [](PerturbationOptions& o) {
+    o.block = 5;
+    o.exact = true;
+  });
 }
 
 }  // namespace

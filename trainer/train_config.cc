@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "ort_ed/error.h"
+#include "trainer/perturbation/perturbation.h"
 #include "trainer/setting_value.h"
 
 namespace ort_ed {
@@ -45,7 +46,7 @@ struct TypeName {
   const char* operator()(Assignments TrainConfig::*) const { return "NAME=VALUE"; }
 };
 
-bool CanEnumerate(const std::string& method) { return method == "grid" || method == "neighbourhood"; }
+bool CanEnumerate(const std::string& method) { return FindPerturbation(method).can_enumerate; }
 
 }  // namespace
 
@@ -94,8 +95,9 @@ void TrainConfig::Validate() const {
   if (warmup_steps > steps) Reject("warmup_steps", fmt::format("exceeds steps = {}", steps));
   if (micro_batch > batch_size) Reject("micro_batch", fmt::format("exceeds batch_size = {}", batch_size));
   if (exact && std::ranges::none_of(Methods(), CanEnumerate))
-    Reject("exact",
-           fmt::format("method = {} cannot enumerate its negatives; grid and neighbourhood can", method));
+    Reject(
+        "exact",
+        fmt::format("method = {} cannot enumerate its negatives; grid, neighbourhood and erase can", method));
   if (epsilon.empty()) Reject("epsilon", "a noise level is expected");
   if (!epsilon_end.empty() && epsilon_end.size() != epsilon.size())
     Reject("epsilon_end",

@@ -42,6 +42,7 @@ struct TrainConfig {
   Numbers epsilon = {0.1};
   Numbers epsilon_end;
   std::string window;
+  int64_t block = 1;
   bool exact = false;
   std::string moves = "up";
   bool stay = true;

@@ -190,6 +190,7 @@ std::unique_ptr<Perturbation> PerturbationOf(const TrainingSetup& setup, int64_t
     options.window = Blaming(config, "window",
                              [&] { return ParseImageShape(is_line ? config.window + "x1" : config.window); });
   }
+  options.block = config.block;
   options.exact = config.exact;
   options.moves = config.moves;
   options.stay = config.stay;

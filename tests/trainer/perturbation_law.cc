@@ -38,6 +38,7 @@ std::string PerturbationLaw::Name() const {
   std::string name = perturbation;
   if (options.epsilon.size() > 1) name += "_levels";
   if (perturbation == "neighbourhood") name += "_" + options.moves + (options.stay ? "_stay" : "");
+  if (perturbation == "erase") name += "_" + std::to_string(options.block);
   if (options.exact) name += "_exact";
   for (char& c : name) {
     if (c == '+') c = perturbation == "neighbourhood" ? 'u' : '_';
@@ -126,6 +127,28 @@ PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact)
   return law;
 }
 
+PerturbationLaw EraseLaw(int dimension, int block, bool exact) {
+  PerturbationLaw law{"erase", {}, dimension, exact, {}, {}, {}};
+  law.options.dimension = dimension;
+  law.options.block = block;
+  law.options.exact = exact;
+  law.forward.resize(law.States());
+  std::vector<State> choices;
+  for (State erased = 0; erased < law.States(); ++erased) {
+    if (std::popcount(erased) == block) choices.push_back(erased);
+  }
+  const double fillings = std::exp2(block);
+  for (const State erased : choices) {
+    for (State x = 0; x < law.States(); ++x) {
+      const auto y = static_cast<int>(erased << dimension | (x & ~erased));
+      law.forward[x][y] = 1.0 / static_cast<double>(choices.size());
+      law.recovery[y].push_back({x, 1 / fillings, 1});
+      law.volume[y] = fillings / static_cast<double>(choices.size());
+    }
+  }
+  return law;
+}
+
 PerturbationLaw MixtureLaw(const std::vector<PerturbationLaw>& parts) {
   PerturbationLaw law = parts[0];
   law.forward.assign(law.States(), {});
@@ -179,6 +202,9 @@ std::vector<PerturbationLaw> SmallLaws() {
       NeighbourhoodLaw("+-*.", false, false),
       NeighbourhoodLaw("+-*.", false, true),
       NeighbourhoodLaw("both", true, false),
+      EraseLaw(4, 1, true),
+      EraseLaw(4, 2, false),
+      EraseLaw(4, 2, true),
       BernoulliLevelsLaw(4, 0.1, 0.4),
       GridAndBernoulliLaw(4, 0.3, false),
       GridAndBernoulliLaw(4, 0.3, true),

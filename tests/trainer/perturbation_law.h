@@ -32,7 +32,7 @@ struct PerturbationLaw {
   std::vector<std::map<int, double>> forward;     // [x]: y -> q(y|x); y is any number
   std::map<int, std::vector<Recovery>> recovery;  // y -> p_neg(x'|y) with omega
   // Sum over x' of q(y|x') exp(-U(x')) is this multiple of the recovery's expectation: the size of the
-  // preimage for pool, 1 otherwise.
+  // preimage for pool, likewise for erase, 1 otherwise.
   std::map<int, double> volume;
 
   std::string Name() const;
@@ -44,6 +44,7 @@ PerturbationLaw BernoulliLaw(int dimension, double epsilon);
 PerturbationLaw PoolLaw(int height, int width, int window_height, int window_width);
 PerturbationLaw GridLaw(int dimension, bool exact);
 PerturbationLaw NeighbourhoodLaw(const std::string& moves, bool stay, bool exact);
+PerturbationLaw EraseLaw(int dimension, int block, bool exact);
 
 // Each row follows one of the laws, with equal probabilities; the negatives know which.
 PerturbationLaw BernoulliLevelsLaw(int dimension, double low, double high);

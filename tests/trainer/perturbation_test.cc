@@ -272,7 +272,7 @@ TEST(MakePerturbation, RefusesWhatMakesNoSense) {
   };
   PerturbationOptions options{.dimension = 6};
   for (const char* name : {"gauss", "", "grid+", "grid+gauss"})
-    expect_refusal(name, options, "bernoulli, pool, grid, neighbourhood");
+    expect_refusal(name, options, "bernoulli, pool, grid, neighbourhood, erase");
   options.epsilon.clear();
   expect_refusal("bernoulli", options, "epsilon");
   for (double epsilon : {0.0, 1.0, -1.0, std::nan("")}) {
@@ -290,6 +290,10 @@ TEST(MakePerturbation, RefusesWhatMakesNoSense) {
   expect_refusal("neighbourhood", options, "++-");
   options.moves = "......";
   expect_refusal("neighbourhood", options, "no value");
+  for (int64_t block : {0, 7}) {
+    options.block = block;
+    expect_refusal("erase", options, "from 1 to 6");
+  }
   expect_refusal("grid", PerturbationOptions{}, "dimension");
 }
 

@@ -88,7 +88,8 @@ TEST(Settings, BadOptionsAreNamedWithWhatIsAllowed) {
   expect("epsilon", ",", "a number is expected");
   expect("optimizer", "adamax", "--optimizer = \"adamax\": must be one of adam, adamw, sgd");
   for (const char* method : {"gibbs", "grid+gibbs", "", "+"})
-    expect("method", method, "must be one of bernoulli, pool, grid, neighbourhood, or several joined by +");
+    expect("method", method,
+           "must be one of bernoulli, pool, grid, neighbourhood, erase, or several joined by +");
   expect("exact", "maybe", "true or false is expected");
   expect("log_every", "10x", "a number of steps (500) or a time (60s, 5m, 1h) is expected");
   expect("log_every", "-5", "must not be negative");

@@ -99,6 +99,6 @@ std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
 
 extern const PerturbationEntry kBernoulliPerturbation;
 const PerturbationEntry kBernoulliPerturbation = {"bernoulli", "every bit flips with probability epsilon",
-                                                  &Make};
+                                                  false, &Make};
 
 }  // namespace ort_ed

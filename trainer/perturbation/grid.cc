@@ -44,6 +44,6 @@ std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
 
 extern const PerturbationEntry kGridPerturbation;
 const PerturbationEntry kGridPerturbation = {"grid", "one bit flips; exact: all recoveries are enumerated",
-                                             &Make};
+                                             true, &Make};
 
 }  // namespace ort_ed

@@ -133,6 +133,6 @@ std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
 
 extern const PerturbationEntry kNeighbourhoodPerturbation;
 const PerturbationEntry kNeighbourhoodPerturbation = {
-    "neighbourhood", "one bit flips in a direction that is allowed for it", &Make};
+    "neighbourhood", "one bit flips in a direction that is allowed for it", true, &Make};
 
 }  // namespace ort_ed

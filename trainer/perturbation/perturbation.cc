@@ -11,31 +11,30 @@ extern const PerturbationEntry kBernoulliPerturbation;
 extern const PerturbationEntry kPoolPerturbation;
 extern const PerturbationEntry kGridPerturbation;
 extern const PerturbationEntry kNeighbourhoodPerturbation;
+extern const PerturbationEntry kErasePerturbation;
 
 namespace {
 
 constexpr const PerturbationEntry* kPerturbations[] = {
-    &kBernoulliPerturbation,
-    &kPoolPerturbation,
-    &kGridPerturbation,
-    &kNeighbourhoodPerturbation,
+    &kBernoulliPerturbation,     &kPoolPerturbation,  &kGridPerturbation,
+    &kNeighbourhoodPerturbation, &kErasePerturbation,
 };
 
 constexpr uint32_t kNegativesPurpose = 0x4E454741;
 
-std::unique_ptr<Perturbation> MakeOne(const std::string& name, const PerturbationOptions& options) {
+}  // namespace
+
+std::span<const PerturbationEntry* const> Perturbations() { return kPerturbations; }
+
+const PerturbationEntry& FindPerturbation(const std::string& name) {
   std::string candidates;
   for (const PerturbationEntry* entry : kPerturbations) {
-    if (name == entry->name) return entry->make(options);
+    if (name == entry->name) return *entry;
     candidates += (candidates.empty() ? "" : ", ") + std::string(entry->name);
   }
   throw Error(ErrorCode::kInvalidArgument, "unknown perturbation '" + name + "'; choose one of: " +
                                                candidates + ", or several joined by +");
 }
-
-}  // namespace
-
-std::span<const PerturbationEntry* const> Perturbations() { return kPerturbations; }
 
 std::unique_ptr<Perturbation> MakePerturbation(const std::string& name, const PerturbationOptions& options) {
   if (options.dimension < 1) {
@@ -44,7 +43,7 @@ std::unique_ptr<Perturbation> MakePerturbation(const std::string& name, const Pe
   std::vector<std::unique_ptr<Perturbation>> components;
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('+', begin), name.size());
-    components.push_back(MakeOne(name.substr(begin, end - begin), options));
+    components.push_back(FindPerturbation(name.substr(begin, end - begin)).make(options));
     begin = end + 1;
   }
   return MakeMixture(std::move(components));

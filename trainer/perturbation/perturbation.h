@@ -16,7 +16,8 @@ struct PerturbationOptions {
   std::vector<double> epsilon = {0.1};  // bernoulli: probability that a bit flips, in (0, 1); several: mixed
   std::vector<int64_t> image_shape = {};  // pool: {height, width}; empty: {dimension, 1}
   std::vector<int64_t> window = {};       // pool: {h, w} or {h}; empty: the whole image
-  bool exact = false;  // grid, neighbourhood: enumerate the recoveries instead of sampling them
+  int64_t block = 1;                      // erase: how many coordinates
+  bool exact = false;  // enumerate the recoveries instead of sampling them, where the method can
   // neighbourhood: which single flips lead from x to its neighbours. "up" (0 to 1), "down" (1 to 0) or "both"
   // for all coordinates, or one of + - * . a coordinate ('.' never flips).
   std::string moves = "up";
@@ -29,10 +30,10 @@ struct PerturbationOptions {
 //
 // The minimiser of the energy discrepancy is the data distribution within each class of states that the
 // perturbation confuses with one another, directly or through others (x and x' are confused if some y can
-// come from both). bernoulli confuses all states, and so does neighbourhood with `stay` if every coordinate
-// may flip; grid only states of equal parity; pool only states with the same number of ones in each block.
-// How much mass each class has is left to the form of the energy. A mixture (see mixture.h) confuses what any
-// of its parts does: grid with a little bernoulli is grid with nothing left open.
+// come from both). bernoulli and erase confuse all states, and so does neighbourhood with `stay` if every
+// coordinate may flip; grid only states of equal parity; pool only states with the same number of ones in
+// each block. How much mass each class has is left to the form of the energy. A mixture (see mixture.h)
+// confuses what any of its parts does: grid with a little bernoulli is grid with nothing left open.
 class Perturbation {
  public:
   virtual ~Perturbation() = default;
@@ -55,14 +56,17 @@ class Perturbation {
 struct PerturbationEntry {
   const char* name;
   const char* description;
+  bool can_enumerate;  // takes PerturbationOptions::exact
   // Throws kInvalidArgument for options that make no sense.
   std::unique_ptr<Perturbation> (*make)(const PerturbationOptions& options);
 };
 
 std::span<const PerturbationEntry* const> Perturbations();
 
-// `name` is one of Perturbations(), or several joined by '+' for a mixture of them. Throws kInvalidArgument
-// for an unknown name; the message lists the candidates.
+// Throws kInvalidArgument for an unknown name; the message lists the candidates.
+const PerturbationEntry& FindPerturbation(const std::string& name);
+
+// `name` is one of Perturbations(), or several joined by '+' for a mixture of them.
 std::unique_ptr<Perturbation> MakePerturbation(const std::string& name, const PerturbationOptions& options);
 
 // Draws the negatives, and log omega where there is one, of every positive of the batch. Row i depends on

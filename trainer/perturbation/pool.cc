@@ -87,6 +87,7 @@ std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
 }  // namespace
 
 extern const PerturbationEntry kPoolPerturbation;
-const PerturbationEntry kPoolPerturbation = {"pool", "the values within each window are shuffled", &Make};
+const PerturbationEntry kPoolPerturbation = {"pool", "the values within each window are shuffled", false,
+                                             &Make};
 
 }  // namespace ort_ed
