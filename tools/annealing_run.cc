@@ -8,7 +8,7 @@
 
 #include "ort_ed/error.h"
 #include "tools/annealing_state.h"
-#include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/sampler_arguments.h"
@@ -17,6 +17,7 @@ namespace ort_ed {
 namespace {
 
 constexpr std::chrono::seconds kStorePeriod(60);
+constexpr std::string_view kBases[] = {"model", "uniform"};
 
 }  // namespace
 
@@ -55,9 +56,7 @@ AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments)
 }
 
 Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& model) {
-  const std::string base = arguments.get("--base");
-  if (base != "model" && base != "uniform")
-    throw UsageError(fmt::format("unknown base '{}'; there are model and uniform", base));
+  const std::string_view base = FindNamed(kBases, arguments.get("--base"), "--base");
   const auto energy = MakeEnergyFunction(model);
   if (base == "uniform") return Target(energy);
   return Target(energy, BernoulliBase::OfModel(model));

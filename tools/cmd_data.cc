@@ -2,6 +2,7 @@
 
 #include "tools/command.h"
 #include "tools/data_family.h"
+#include "tools/find_named.h"
 
 namespace ort_ed {
 
@@ -15,15 +16,16 @@ const std::vector<const DataFamily*>& Families() {
   return families;
 }
 
-const DataFamily& FindFamily(const std::string& name) {
-  std::string known;
-  for (const DataFamily* family : Families()) {
-    for (const DataFamily::Member& member : family->members()) {
-      if (name == member.name) return *family;
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", member.name);
-    }
-  }
-  throw UsageError(fmt::format("unknown data set '{}'; the data sets are {}", name, known));
+struct NamedFamily {
+  std::string name;  // of one member
+  const DataFamily* family;
+};
+
+std::vector<NamedFamily> FamiliesByName() {
+  std::vector<NamedFamily> table;
+  for (const DataFamily* family : Families())
+    for (const DataFamily::Member& member : family->members()) table.push_back({member.name, family});
+  return table;
 }
 
 void AddArguments(argparse::ArgumentParser& parser) {
@@ -56,7 +58,7 @@ void Run(const argparse::ArgumentParser& arguments) {
                             .output = arguments.get("--output")};
   if (request.rows < 1)
     throw UsageError(fmt::format("-n {} is not a number of rows; draw 1 or more", request.rows));
-  FindFamily(request.name).write(request, arguments);
+  FindNamed(FamiliesByName(), request.name, "data set").family->write(request, arguments);
 }
 
 }  // namespace

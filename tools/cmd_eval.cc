@@ -10,6 +10,7 @@
 #include "runtime/data/row_reader.h"
 #include "tools/annealing_run.h"
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/sampler_arguments.h"
@@ -92,32 +93,50 @@ void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target
   evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
 }
 
-void EstimateLogZ(const argparse::ArgumentParser& arguments, const EnergyModel& model, const Target& target,
-                  const RowTable& data, Evaluation& evaluation) {
-  std::string method = arguments.get("--log-z");
-  if (method == "auto") method = model.dimension() <= kEnumerateUpTo ? "exact" : "ais";
-  if (method == "exact") {
-    evaluation.log_z = ExactLogZ(*target.energy, ShowWork("enumerating", "states"));
-  } else if (method == "is") {
-    evaluation.log_z = ImportanceLogZ(target, arguments.get<int64_t>("--proposals"),
-                                      arguments.get<uint64_t>("--seed"), ShowWork("proposing", "rows"));
-  } else if (method == "ais") {
-    BracketLogZ(arguments, target, data, evaluation);
-  } else if (method == "metadata") {
-    if (!model.HasLogZ())
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}' carries no log Z; `ort-ed logz ... --write` puts it there",
-                              arguments.get("model")));
-    const LogZ& log_z = *model.metadata().log_z;
-    evaluation.log_z.method = log_z.method;
-    evaluation.log_z.log_z = log_z.value;
-    evaluation.log_z.standard_error = log_z.standard_error;
-  } else {
-    throw UsageError(
-        fmt::format("unknown --log-z '{}'; the choices are auto, exact, ais, is and metadata", method));
-  }
-  if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
+struct LogZRequest {
+  const argparse::ArgumentParser& arguments;
+  const EnergyModel& model;
+  const Target& target;
+  const RowTable& data;
+};
+
+void ExactMethod(const LogZRequest& request, Evaluation& evaluation) {
+  evaluation.log_z = ExactLogZ(*request.target.energy, ShowWork("enumerating", "states"));
 }
+
+void ImportanceMethod(const LogZRequest& request, Evaluation& evaluation) {
+  evaluation.log_z = ImportanceLogZ(request.target, request.arguments.get<int64_t>("--proposals"),
+                                    request.arguments.get<uint64_t>("--seed"), ShowWork("proposing", "rows"));
+}
+
+void AisMethod(const LogZRequest& request, Evaluation& evaluation) {
+  BracketLogZ(request.arguments, request.target, request.data, evaluation);
+}
+
+void AutoMethod(const LogZRequest& request, Evaluation& evaluation) {
+  (request.model.dimension() <= kEnumerateUpTo ? ExactMethod : AisMethod)(request, evaluation);
+}
+
+void MetadataMethod(const LogZRequest& request, Evaluation& evaluation) {
+  if (!request.model.HasLogZ())
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' carries no log Z; `ort-ed logz ... --write` puts it there",
+                            request.arguments.get("model")));
+  const LogZ& log_z = *request.model.metadata().log_z;
+  evaluation.log_z.method = log_z.method;
+  evaluation.log_z.log_z = log_z.value;
+  evaluation.log_z.standard_error = log_z.standard_error;
+}
+
+struct LogZMethod {
+  const char* name;
+  void (*estimate)(const LogZRequest& request, Evaluation& evaluation);
+};
+
+constexpr LogZMethod kLogZMethods[] = {
+    {"auto", AutoMethod},     {"exact", ExactMethod},       {"ais", AisMethod},
+    {"is", ImportanceMethod}, {"metadata", MetadataMethod},
+};
 
 // Independent chains from the base distribution, `steps` steps each.
 std::vector<uint8_t> DrawSamples(const argparse::ArgumentParser& arguments, const Target& target,
@@ -232,7 +251,6 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .metavar("N")
       .help("sampler steps of each sample");
   parser.add_argument("--density")
-      .default_value(std::string())
       .metavar("NAME")
       .help("the planar density the data comes from: also reports how far above its entropy the model is");
   parser.add_argument("--json").flag().help("print everything as JSON");
@@ -242,18 +260,20 @@ void AddArguments(argparse::ArgumentParser& parser) {
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
-  const std::string density = arguments.get("--density");
+  const LogZMethod& method = FindNamed(kLogZMethods, arguments.get("--log-z"), "--log-z");
+  Evaluation evaluation;
+  if (const auto density = arguments.present("--density"))
+    evaluation.entropy = FindPlanarDensity(*density).entropy;
   const EnergyModel model =
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
   const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
   const Target target = ReadTarget(arguments, model);
 
-  Evaluation evaluation;
   evaluation.rows = data.rows;
   evaluation.dimension = data.columns;
-  if (!density.empty()) evaluation.entropy = FindPlanarDensity(density).entropy;
   evaluation.energy = MeanOf(Energies(model, data));
-  EstimateLogZ(arguments, model, target, data, evaluation);
+  method.estimate({arguments, model, target, data}, evaluation);
+  if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
   CompareSamples(arguments, target, data, evaluation);
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(evaluation).dump(2) << "\n";

@@ -8,6 +8,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/atomic_file.h"
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "trainer/export.h"
 #include "trainer/input_gradient.h"
 #include "trainer/setting_value.h"
@@ -22,6 +23,13 @@ constexpr char kExamples[] = R"(  ort-ed export run -o model.onnx
   ort-ed export run --threshold 0.05 --threshold-on G -o sparse.onnx
   ort-ed export my_energy.onnx --with-gradient -o with_gradient.onnx)";
 
+struct WeightsName {
+  const char* name;
+  Weights weights;
+};
+
+constexpr WeightsName kWeights[] = {{"ema", Weights::kAverage}, {"raw", Weights::kRaw}};
+
 void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("source")
       .metavar("RUN|MODEL")
@@ -30,7 +38,6 @@ void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("--checkpoint").scan<'i', int64_t>().metavar("N").help("of this step; else the newest");
   parser.add_argument("--weights")
       .default_value(std::string("ema"))
-      .choices("ema", "raw")
       .metavar("ema|raw")
       .help("the moving average of the weights, or the weights of the last step");
   parser.add_argument("--threshold")
@@ -67,7 +74,7 @@ onnx::ModelProto FromRun(const argparse::ArgumentParser& arguments, const std::s
   if (!checkpoint)
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
   spdlog::info("checkpoint of step {}", checkpoint->step);
-  return ModelOf(*checkpoint, arguments.get("--weights") == "raw" ? Weights::kRaw : Weights::kAverage);
+  return ModelOf(*checkpoint, FindNamed(kWeights, arguments.get("--weights"), "--weights").weights);
 }
 
 onnx::ModelProto FromFile(const argparse::ArgumentParser& arguments, const std::string& path) {

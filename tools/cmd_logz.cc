@@ -9,6 +9,7 @@
 #include "runtime/data/row_reader.h"
 #include "tools/annealing_run.h"
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/sampling_model.h"
 
 namespace ort_ed {
@@ -69,15 +70,6 @@ constexpr Method kMethods[] = {
     {"is", "importance sampling with independent proposals of the base", Importance},
 };
 
-const Method& FindMethod(const std::string& name) {
-  std::string known;
-  for (const Method& method : kMethods) {
-    if (name == method.name) return method;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
-  }
-  throw UsageError(fmt::format("unknown method '{}'; the methods are {}", name, known));
-}
-
 void WriteToModel(const std::string& path, const LogZEstimate& estimate) {
   onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
   GraphBuilder builder(model);
@@ -115,7 +107,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
-  const Method& method = FindMethod(arguments.get("--method"));
+  const Method& method = FindNamed(kMethods, arguments.get("--method"), "method");
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
   const EnergyModel model =
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), options.sampler);

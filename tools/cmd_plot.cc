@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/plot_kind.h"
 
 namespace ort_ed {
@@ -12,15 +13,6 @@ const std::vector<const PlotKind*>& Kinds() {
   static const std::vector<const PlotKind*> kinds = {&kLandscapePlot, &kPlanarPlot,   &kSamplesPlot,
                                                      &kCouplingsPlot, &kEnergiesPlot, &kCurvesPlot};
   return kinds;
-}
-
-const PlotKind& FindKind(const std::string& name) {
-  std::string known;
-  for (const PlotKind* kind : Kinds()) {
-    if (name == kind->name) return *kind;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", kind->name);
-  }
-  throw UsageError(fmt::format("unknown kind of picture '{}'; the kinds are {}", name, known));
 }
 
 constexpr const char* kOptions[] = {"--density", "--shape", "--truth", "--grid", "--rows", "--data"};
@@ -57,7 +49,7 @@ void RefuseForeignOptions(const PlotKind& kind, const argparse::ArgumentParser& 
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
-  const PlotKind& kind = FindKind(arguments.get("kind"));
+  const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
   RefuseForeignOptions(kind, arguments);
   const auto output = arguments.get("--output");
   const Canvas picture = kind.draw(arguments.get("input"), arguments);

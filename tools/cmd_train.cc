@@ -6,14 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include "models/registry.h"
 #include "ort_ed/error.h"
 #include "tools/architecture_arguments.h"
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/interrupt.h"
 #include "tools/plot_curves.h"
 #include "tools/progress.h"
 #include "tools/synth_rows.h"
 #include "trainer/metrics.h"
+#include "trainer/perturbation/perturbation.h"
+#include "trainer/setting_value.h"
 #include "trainer/train_loop.h"
 
 namespace ort_ed {
@@ -66,6 +70,19 @@ std::optional<std::string> Given(const argparse::ArgumentParser& arguments, cons
   return arguments.is_used(setting.OptionName()) ? std::optional<std::string>("true") : std::nullopt;
 }
 
+// Names that nothing has are bad input; what else the trainer rejects of an option is wrong usage.
+void RefuseUnknownNames(const Setting& setting, const std::string& value) {
+  constexpr std::string_view kSynth = "synth:";
+  const std::string_view key = setting.key;
+  if (key == "model" && !value.ends_with(".onnx")) FindArchitecture(value);
+  if (key == "data" && value.starts_with(kSynth)) CheckSynthNames(value.substr(kSynth.size()));
+  if (key == "method") {
+    for (const std::string& method : Split(value, '+')) FindNamed(Perturbations(), method, "--method");
+  } else if (const Words choices = Split(setting.domain, '|'); choices.size() > 1) {
+    FindNamed(choices, value, setting.OptionName());
+  }
+}
+
 // Options that were given, over what `config` says.
 void ApplyOptions(const argparse::ArgumentParser& arguments, bool resuming, TrainConfig& config) {
   for (const Setting& setting : Settings()) {
@@ -75,6 +92,7 @@ void ApplyOptions(const argparse::ArgumentParser& arguments, bool resuming, Trai
       throw UsageError(
           fmt::format("{} cannot change when a run is resumed; start a new one with --config RUN/{} -o ...",
                       setting.OptionName(), run_file::kConfig));
+    RefuseUnknownNames(setting, *value);
     SetFromOption(config, setting, *value);
   }
   const Setting& model_options = *std::find_if(

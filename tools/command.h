@@ -22,7 +22,8 @@ struct Command {
   void (*run)(const argparse::ArgumentParser& arguments);
 };
 
-// The command line itself is wrong: exit code 2.
+// Arguments are missing, malformed or contradict each other: exit code 2. A name that is not known is an
+// Error.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "tools/command.h"
+#include "tools/find_named.h"
 
 namespace ort_ed {
 namespace {
@@ -15,15 +16,6 @@ constexpr BinariseName kBinariseNames[] = {
     {"threshold", Binarise::kThreshold},
     {"stochastic", Binarise::kStochastic},
 };
-
-Binarise BinariseNamed(const std::string& name) {
-  std::string known;
-  for (const BinariseName& candidate : kBinariseNames) {
-    if (name == candidate.name) return candidate.mode;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
-  }
-  throw UsageError(fmt::format("--binarise '{}' is unknown; the choices are {}", name, known));
-}
 
 }  // namespace
 
@@ -45,7 +37,7 @@ void AddDataArguments(argparse::ArgumentParser& parser) {
 }
 
 RowOptions ChosenRowOptions(const argparse::ArgumentParser& arguments, int64_t columns) {
-  return {.binarise = BinariseNamed(arguments.get<std::string>("--binarise")),
+  return {.binarise = FindNamed(kBinariseNames, arguments.get("--binarise"), "--binarise").mode,
           .threshold = arguments.get<float>("--threshold"),
           .seed = arguments.get<uint64_t>("--seed"),
           .columns = columns};

@@ -9,6 +9,7 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "tools/command.h"
+#include "tools/find_named.h"
 #include "tools/interrupt.h"
 #include "tools/version.h"
 
@@ -36,27 +37,27 @@ std::string Overview() {
          "versions.\n";
 }
 
-const Command& FindCommand(const std::string& name) {
-  std::string known;
-  for (const Command* command : Commands()) {
-    if (name == command->name) return *command;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", command->name);
-  }
-  throw UsageError(fmt::format("unknown command '{}'; the commands are {}", name, known));
+// argparse says only which argument it does not know; a user wants to see what there is.
+constexpr std::string_view kUnknownArgument = "Unknown argument: ";
+
+std::vector<std::string> OptionNames(const argparse::ArgumentParser& parser) {
+  const std::string help = parser.help().str();
+  static const std::regex option("(^|[ ,])(--[a-z][a-z0-9-]*)");
+  std::set<std::string> names;
+  for (std::sregex_iterator match(help.begin(), help.end(), option), end; match != end; ++match)
+    names.insert((*match)[2]);
+  return {names.begin(), names.end()};
 }
 
-// argparse says only which argument it does not know; a user wants to see what there is.
-std::string ExplainParseError(const std::string& message, const argparse::ArgumentParser& parser) {
-  std::string options;
-  if (message.starts_with("Unknown argument")) {
-    const std::string help = parser.help().str();
-    static const std::regex option("(^|[ ,])(--[a-z][a-z0-9-]*)");
-    std::set<std::string> names;
-    for (std::sregex_iterator match(help.begin(), help.end(), option), end; match != end; ++match)
-      names.insert((*match)[2]);
-    options = fmt::format("; the options are {}", fmt::join(names, ", "));
+void Parse(argparse::ArgumentParser& parser, const std::vector<std::string>& words) {
+  try {
+    parser.parse_args(words);
+  } catch (const std::exception& error) {
+    const std::string_view message = error.what();
+    if (message.starts_with(kUnknownArgument))
+      RefuseUnknownName("option", message.substr(kUnknownArgument.size()), OptionNames(parser));
+    throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", message, words.front()));
   }
-  return message + options;
 }
 
 bool AsksForHelp(const std::vector<std::string>& words) {
@@ -71,7 +72,7 @@ std::string Help(const argparse::ArgumentParser& parser) {
 }
 
 void RunCommand(const std::vector<std::string>& words) {
-  const Command& command = FindCommand(words.front());
+  const Command& command = *FindNamed(Commands(), words.front(), "command");
   argparse::ArgumentParser parser(fmt::format("ort-ed {}", command.name), "",
                                   argparse::default_arguments::none);
   parser.add_argument("-h", "--help").flag().help("show this help");
@@ -83,12 +84,7 @@ void RunCommand(const std::vector<std::string>& words) {
     std::cout << Help(parser);
     return;
   }
-  try {
-    parser.parse_args(words);
-  } catch (const std::exception& error) {
-    throw UsageError(
-        fmt::format("{} (see `ort-ed {} --help`)", ExplainParseError(error.what(), parser), command.name));
-  }
+  Parse(parser, words);
   command.run(parser);
 }
 

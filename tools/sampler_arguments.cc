@@ -3,15 +3,17 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "tools/command.h"
+#include "tools/find_named.h"
 
 namespace ort_ed {
 namespace {
 
-Scan ParseScan(const std::string& name) {
-  if (name == "systematic") return Scan::kSystematic;
-  if (name == "random") return Scan::kRandom;
-  throw UsageError(fmt::format("unknown scan '{}'; there are systematic and random", name));
-}
+struct ScanName {
+  const char* name;
+  Scan scan;
+};
+
+constexpr ScanName kScans[] = {{"systematic", Scan::kSystematic}, {"random", Scan::kRandom}};
 
 }  // namespace
 
@@ -55,7 +57,7 @@ void AddSamplerArguments(argparse::ArgumentParser& parser) {
 ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
   ChosenSampler chosen;
   chosen.name = FindSampler(arguments.get("--sampler")).name;
-  chosen.options.scan = ParseScan(arguments.get("--scan"));
+  chosen.options.scan = FindNamed(kScans, arguments.get("--scan"), "--scan").scan;
   chosen.options.updates_per_step = arguments.get<int64_t>("--updates");
   chosen.options.block = arguments.get<int>("--block");
   chosen.options.flips = arguments.get<int>("--flips");

@@ -1,6 +1,8 @@
 #include "tools/synth_rows.h"
 
-#include <map>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -8,45 +10,68 @@
 #include "ort_ed/error.h"
 #include "runtime/data/planar.h"
 #include "tools/data_ising.h"
+#include "tools/find_named.h"
 #include "trainer/setting_value.h"
 
 namespace ort_ed {
 namespace {
 
-std::string Names() {
-  std::string names = "ising[:shape=HxW,sigma=S,rows=N,steps=N]";
-  for (const PlanarDensity& density : PlanarDensities()) names += fmt::format(", {}", density.name);
-  return names;
-}
+constexpr const char* kIsing = "ising";
 
-void SetOption(IsingRequest& request, const std::string& name, const std::string& value) {
-  if (name == "shape") {
-    const std::vector<int64_t> shape = ParseImageShape(value);
-    request.height = shape[0];
-    request.width = shape[1];
-  } else if (name == "sigma") {
-    ParseValue(value, request.sigma);
-  } else if (name == "rows") {
-    ParseValue(value, request.rows);
-  } else if (name == "steps") {
-    ParseValue(value, request.updates);
-  } else {
-    throw std::invalid_argument("it has the options shape, sigma, rows and steps");
+struct SynthOption {
+  const char* name;
+  void (*set)(IsingRequest& request, const std::string& value);
+};
+
+constexpr SynthOption kIsingOptions[] = {
+    {"shape",
+     [](IsingRequest& request, const std::string& value) {
+       const std::vector<int64_t> shape = ParseImageShape(value);
+       request.height = shape[0];
+       request.width = shape[1];
+     }},
+    {"sigma", [](IsingRequest& request, const std::string& value) { ParseValue(value, request.sigma); }},
+    {"rows", [](IsingRequest& request, const std::string& value) { ParseValue(value, request.rows); }},
+    {"steps", [](IsingRequest& request, const std::string& value) { ParseValue(value, request.updates); }},
+};
+
+// "ising:shape=4x4,rows=100" in its parts.
+struct SynthName {
+  explicit SynthName(const std::string& text) : name(text.substr(0, text.find(':'))) {
+    if (name.size() == text.size()) return;
+    Words assignments;
+    ParseValue(text.substr(name.size() + 1), assignments);
+    for (const std::string& assignment : assignments) {
+      const size_t equals = std::min(assignment.find('='), assignment.size());
+      options.emplace_back(assignment.substr(0, equals),
+                           assignment.substr(std::min(equals + 1, assignment.size())));
+    }
   }
+
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+const SynthOption& FindOption(const std::string& name) {
+  return FindNamed(kIsingOptions, name, "option of synth:ising");
 }
 
-IsingRequest ParseIsing(const std::string& options) {
+void CheckNames(const SynthName& synth) {
+  std::vector<std::string> names = {kIsing};
+  for (const PlanarDensity& density : PlanarDensities()) names.emplace_back(density.name);
+  FindNamed(names, synth.name, "synthetic data set");
+  if (synth.name == kIsing)
+    for (const auto& [name, value] : synth.options) FindOption(name);
+}
+
+IsingRequest ParseIsing(const SynthName& synth) {
   IsingRequest request;
-  Words assignments;
-  ParseValue(options, assignments);
-  for (const std::string& assignment : assignments) {
-    const size_t equals = std::min(assignment.find('='), assignment.size());
-    const std::string value = assignment.substr(std::min(equals + 1, assignment.size()));
+  for (const auto& [name, value] : synth.options) {
     try {
-      SetOption(request, assignment.substr(0, equals), value);
+      FindOption(name).set(request, value);
     } catch (const std::exception& error) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}' of synth:ising: {}", assignment, error.what()));
+                  fmt::format("'{}={}' of synth:ising: {}", name, value, error.what()));
     }
   }
   if (request.rows < 2) throw Error(ErrorCode::kInvalidArgument, "synth:ising needs at least 2 rows");
@@ -55,11 +80,13 @@ IsingRequest ParseIsing(const std::string& options) {
 
 }  // namespace
 
+void CheckSynthNames(const std::string& name) { CheckNames(SynthName(name)); }
+
 RowStore DrawSynthRows(const std::string& name, uint64_t seed) {
-  const size_t colon = std::min(name.find(':'), name.size());
-  if (name.substr(0, colon) != "ising")
-    throw Error(ErrorCode::kInvalidArgument, "there is no such synthetic data; there is " + Names());
-  IsingRequest request = ParseIsing(name.substr(std::min(colon + 1, name.size())));
+  const SynthName synth(name);
+  CheckNames(synth);
+  if (synth.name != kIsing) throw Error(ErrorCode::kInvalidArgument, synth.name + " takes no options");
+  IsingRequest request = ParseIsing(synth);
   request.seed = seed;
   RowStore store(request.height * request.width, /*grey=*/false);
   DrawIsingRows(request, [&](std::span<const uint8_t> rows) { store.Append(rows); });

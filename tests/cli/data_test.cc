@@ -47,8 +47,8 @@ TEST(Data, HelpListsTheDataSets) {
 TEST(Data, MisuseIsToldAndWritesNothing) {
   const TempDir folder;
   const CommandResult unknown = RunOrtEd({"data", "moon", "-o", folder.File("x.npy")});
-  EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("unknown data set 'moon'; the data sets are 2spirals, 8gaussians"));
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown data set 'moon'; there are 2spirals, 8gaussians"));
   const CommandResult none = RunOrtEd({"data", "moons", "-n", "0", "-o", folder.File("x.npy")});
   EXPECT_EQ(none.exit_code, 2);
   const CommandResult format = RunOrtEd({"data", "moons", "-o", folder.File("x.mat")});

@@ -152,7 +152,8 @@ TEST_F(ExportCommand, MistakesAreExplained) {
   ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--checkpoint", "15"}), 1,
                 "no checkpoint of step 15; there are 0, 10, 20");
-  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--weights", "best"}), 2, "best");
+  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--weights", "best"}), 1,
+                "there are ema, raw");
   ExpectFailure(RunOrtEd({"export", Path("run/checkpoints"), "-o", Path("x.onnx")}), 1,
                 "is not a run directory");
   ExpectFailure(RunOrtEd({"export", Path("none.onnx"), "-o", Path("x.onnx")}), 1, "none.onnx");

@@ -18,6 +18,7 @@ namespace ort_ed {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string WriteModel(const TempDir& folder, const std::string& architecture, int64_t dimension,
@@ -52,6 +53,13 @@ json RunJson(std::vector<std::string> arguments) {
   return json::parse(result.out);
 }
 
+void ExpectUnknown(const std::vector<std::string>& arguments, const std::string& candidates) {
+  const CommandResult result = RunOrtEd(arguments);
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("guess"), HasSubstr(candidates)));
+  EXPECT_EQ(result.out, "");
+}
+
 TEST(LogZCommand, EveryMethodAgreesWithTheExactValue) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
@@ -78,12 +86,15 @@ TEST(LogZCommand, WriteMakesScoreReportLogLikelihoods) {
 TEST(LogZCommand, UnknownNamesListTheCandidates) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 4);
-  const CommandResult method = RunOrtEd({"logz", model, "--method", "guess"});
-  EXPECT_EQ(method.exit_code, 2);
-  EXPECT_THAT(method.err, HasSubstr("ais, raise, exact, is"));
-  const CommandResult sampler = RunOrtEd({"logz", model, "--sampler", "guess"});
-  EXPECT_NE(sampler.exit_code, 0);
-  EXPECT_THAT(sampler.err, HasSubstr("block-gibbs"));
+  const auto expect_unknown = [&](const std::string& option, const std::string& candidates) {
+    ExpectUnknown({"logz", model, option, "guess"}, candidates);
+  };
+  expect_unknown("--method", "ais, raise, exact, is");
+  expect_unknown("--sampler", "gibbs, block-gibbs");
+  expect_unknown("--scan", "systematic, random");
+  expect_unknown("--base", "model, uniform");
+  expect_unknown("--spacing", "linear, sigmoid and adaptive");
+  expect_unknown("--device", "cpu");
 }
 
 TEST(LogZCommand, ExactEnumerationEndsAtDimension26) {
@@ -187,6 +198,14 @@ TEST(EvalCommand, WantsDataOfTheModelsWidth) {
       RunOrtEd({"eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 8)});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("10"));
+}
+
+TEST(EvalCommand, UnknownNamesListTheCandidates) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 4);
+  const std::string data = WriteRows(folder, 4);
+  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "auto, exact, ais, is, metadata");
+  ExpectUnknown({"eval", model, "--data", data, "--density", "guess"}, "pinwheel");
 }
 
 TEST(EvalCommand, KeepsNoState) {

@@ -23,9 +23,12 @@ TEST(Main, MisuseIsExitCodeTwo) {
   const CommandResult nothing = RunOrtEd({});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("a command is missing"));
+}
+
+TEST(Main, AnUnknownCommandListsTheCommands) {
   const CommandResult unknown = RunOrtEd({"trian"});
-  EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'trian'; the commands are"));
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'trian'; there are new, inspect, check, data, train"));
   EXPECT_THAT(unknown.out, IsEmpty());
 }
 

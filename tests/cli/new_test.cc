@@ -107,7 +107,7 @@ TEST_F(NewTest, UnknownNamesListTheCandidates) {
   ExpectFailure({"transformer", "-D", "3"}, 1, "'transformer'", "ising, rbm, mlp, resnet");
   ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 1, "ising has no option 'hidden'",
                 "init, scale, coupling, field");
-  ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 2, "--width", "--hidden");
+  ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 1, "--width", "--hidden");
 }
 
 TEST_F(NewTest, BadValuesAreNamed) {

@@ -119,7 +119,8 @@ TEST_F(PlotTest, MistakesAreToldAndLeaveNoPicture) {
   WriteFileAtomically(model_, MlpModel(5, {4}));
   const std::string rows = folder_.File("x.csv");
   WriteBytes(rows, "0,1,0\n");
-  ExpectFailure({"histogram", rows}, 2, "the kinds are landscape, planar, samples");
+  ExpectFailure({"histogram", rows}, 1,
+                "unknown kind of picture 'histogram'; there are landscape, planar, samples");
   ExpectFailure({"samples", rows}, 2, "--shape");
   ExpectFailure({"samples", rows, "--shape", "3"}, 2, "28x28");
   ExpectFailure({"samples", rows, "--shape", "3x-1"}, 2, "28x28");

@@ -326,19 +326,20 @@ TEST_F(TrainCommand, NeverReplacesAFolderUnasked) {
 TEST_F(TrainCommand, MisuseIsExplained) {
   ExpectFailure(RunOrtEd({"train"}), 2, "name the folder of the run");
   ExpectFailure(RunOrtEd({"train", "-o", Path("run")}), 2, "name the rows to train on");
-  ExpectFailure(Train("run", {"--learning-rat", "1"}), 2, "--learning-rate");
+  ExpectFailure(Train("run", {"--learning-rat", "1"}), 1, "unknown option '--learning-rat'; there are --");
   ExpectFailure(Train("run", {"--learning-rate", "-1"}), 2, "--learning-rate = -1: must lie in (0, inf)");
   ExpectFailure(Train("run", {"--steps", "many"}), 2, "a whole number is expected");
-  ExpectFailure(Train("run", {"--method", "gibbs"}), 2,
-                "must be one of bernoulli, pool, grid, neighbourhood");
+  ExpectFailure(Train("run", {"--method", "gibbs"}), 1,
+                "unknown --method 'gibbs'; there are bernoulli, pool, grid, neighbourhood");
   ExpectFailure(Train("run", {"--warmup-steps", "41"}), 2, "--warmup-steps = 41: exceeds steps = 40");
   ExpectFailure(Train("run", {"--method", "pool", "--window", "0x3"}), 2, "--window");
   ExpectFailure(Train("run", {"--exact"}), 2, "--exact = true: method = bernoulli cannot enumerate");
   ExpectFailure(Train("run", {"--model", "rbm", "--activation", "relu"}), 2, "activation");
-  ExpectFailure(Train("run", {"--model", "transformer"}), 2, "mlp");
-  ExpectFailure(Train("run", {"--data", "synth:nothing"}), 2, "there is ising");
+  ExpectFailure(Train("run", {"--model", "transformer"}), 1, "mlp");
+  ExpectFailure(Train("run", {"--data", "synth:nothing"}), 1, "there are ising");
   ExpectFailure(Train("run", {"--data", "synth:ising:sigma=big"}), 2, "'sigma=big' of synth:ising");
-  ExpectFailure(Train("run", {"--data", "synth:ising:colour=red"}), 2, "shape, sigma, rows and steps");
+  ExpectFailure(Train("run", {"--data", "synth:ising:colour=red"}), 1, "there are shape, sigma, rows, steps");
+  ExpectFailure(Train("run", {"--data", "synth:moons:rows=3"}), 2, "moons takes no options");
   ExpectFailure(Train("run", {"--device", "abacus"}), 1, "abacus");
   EXPECT_FALSE(fs::exists(Path("run")));
 }
