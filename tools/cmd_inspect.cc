@@ -7,8 +7,10 @@
 
 #include "models/model_file.h"
 #include "models/model_summary.h"
+#include "ort_ed/energy_model.h"
 #include "ort_ed/metadata.h"
 #include "tools/command.h"
+#include "tools/quadratic_couplings.h"
 #include "tools/tensor_shapes.h"
 #include "trainer/autodiff/rules.h"
 
@@ -122,6 +124,9 @@ void AddArguments(argparse::ArgumentParser& parser) {
       "is an error.");
   parser.add_argument("model").help("an energy model, .onnx");
   parser.add_argument("--json").flag().help("everything as one JSON object");
+  parser.add_argument("--couplings")
+      .metavar("FILE")
+      .help("of an Ising-like model: writes J of U = const - h's - s'Js, s = 2x - 1: .npy, .csv or .tsv");
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
@@ -130,6 +135,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   const EnergyContract contract = CheckContract(model, path);
   CheckOnnx(model, path);
   const ModelSummary summary = Summarise(model, path, ShapesOfOneRow(model, contract, path));
+  if (const auto file = arguments.present("--couplings"))
+    WriteCouplings(*file, QuadraticCouplings(EnergyModel::FromFile(path), path));
   if (arguments.get<bool>("--json")) {
     // Metadata of users' files may hold anything, JSON only UTF-8.
     std::cout << Json(summary, path).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
@@ -146,7 +153,8 @@ extern const Command kInspectCommand = {
     .summary = "what an energy model is: dimension, parameters, cost, operators, metadata",
     .examples =
         "  ort-ed inspect model.onnx\n"
-        "  ort-ed inspect model.onnx --json | jq .flops_per_row",
+        "  ort-ed inspect model.onnx --json | jq .flops_per_row\n"
+        "  ort-ed inspect ising.onnx --couplings J.csv",
     .add_arguments = AddArguments,
     .run = Run,
 };

@@ -14,6 +14,7 @@
 #include "tools/data_family.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
+#include "tools/quadratic_couplings.h"
 
 namespace ort_ed {
 namespace {
@@ -102,12 +103,6 @@ void RunUpdates(const Target& target, Chains& chains, int64_t updates, int threa
   report(updates % spins);
 }
 
-void WriteCouplings(const std::string& path, const std::vector<double>& couplings, int64_t spins) {
-  const auto writer = CreateFloatFile(path, {.columns = spins});
-  writer->Write(std::vector<float>(couplings.begin(), couplings.end()));
-  writer->Commit();
-}
-
 std::vector<double> LatticeCouplings(const IsingRequest& request) {
   return LatticeCouplings(request.height, request.width, request.sigma);
 }
@@ -124,8 +119,7 @@ void Write(const DataRequest& request, const argparse::ArgumentParser& arguments
   const int64_t spins = ising.height * ising.width;
   const auto writer = CreateBitFile(request.output, {.columns = spins});
   DrawIsingRows(ising, [&](std::span<const uint8_t> rows) { writer->Write(rows); });
-  if (const auto path = arguments.present("--couplings"))
-    WriteCouplings(*path, LatticeCouplings(ising), spins);
+  if (const auto path = arguments.present("--couplings")) WriteCouplings(*path, LatticeCouplings(ising));
   writer->Commit();
   spdlog::info("{}: {} rows of {} spins", request.output, request.rows, spins);
 }

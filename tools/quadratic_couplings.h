@@ -12,4 +12,7 @@ namespace ort_ed {
 // whatever the graph looks like; throws kInvalidArgument, naming `file`, for an energy that is not quadratic.
 std::vector<double> QuadraticCouplings(const EnergyModel& model, const std::string& file);
 
+// Writes a square matrix, one row a line of the file: .npy, .csv or .tsv.
+void WriteCouplings(const std::string& path, const std::vector<double>& couplings);
+
 }  // namespace ort_ed

@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -198,6 +200,31 @@ TEST_F(InspectTest, ExternalDataOutsideTheModelsFolder) {
   ExpectBad(Write(model), "hidden1.weight", "../secret.bin");
   location.set_value("/etc/passwd");
   ExpectBad(Write(model), "absolute path");
+}
+
+TEST_F(InspectTest, WritesTheCouplingsOfAnIsingModel) {
+  const std::string lattice = Write(BuildModel({.architecture = "ising",
+                                                .options = {{"init", "lattice"}, {"coupling", "0.25"}},
+                                                .image_shape = {3, 3}}));
+  const std::string file = folder_.File("J.csv");
+  const CommandResult result = RunOrtEd({"inspect", lattice, "--couplings", file});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream lines(file);
+  std::string first;
+  std::getline(lines, first);
+  std::stringstream cells(first);
+  std::vector<double> row;
+  for (std::string cell; std::getline(cells, cell, ',');) row.push_back(std::stod(cell));
+  const double on = 0.25;
+  EXPECT_THAT(row, testing::Pointwise(testing::DoubleNear(1e-5), {0., on, on, on, 0., 0., on, 0., 0.}));
+}
+
+TEST_F(InspectTest, ModelWithoutCouplingsLeavesNoFile) {
+  const std::string mlp = Write(BuildModel({.architecture = "mlp", .dimension = 6}));
+  const CommandResult result = RunOrtEd({"inspect", mlp, "--couplings", folder_.File("J.csv")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr(mlp), HasSubstr("not quadratic")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("J.csv")));
 }
 
 }  // namespace
