@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <memory>
 
 #include <spdlog/spdlog.h>
 
@@ -109,15 +108,6 @@ std::string ToText(const LogZEstimate& estimate) {
   if (estimate.standard_error == 0) return fmt::format("{:.6f}  ({})", estimate.log_z, estimate.method);
   return fmt::format("{:.4f} +- {:.4f}  ({}; {:.1f} effective)", estimate.log_z, estimate.standard_error,
                      estimate.method, estimate.effective_samples);
-}
-
-WorkCallback ShowWork(const std::string& what, const std::string& unit) {
-  auto progress = std::make_shared<std::unique_ptr<Progress>>();
-  return [=](int64_t done, int64_t total) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
-    if (!*progress) *progress = std::make_unique<Progress>(what, unit, total);
-    (*progress)->Update(done);
-  };
 }
 
 }  // namespace ort_ed

@@ -36,7 +36,4 @@ Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan,
 nlohmann::ordered_json ToJson(const LogZEstimate& estimate);
 std::string ToText(const LogZEstimate& estimate);
 
-// A WorkCallback that shows progress and throws kInterrupted when the user asked to stop.
-WorkCallback ShowWork(const std::string& what, const std::string& unit);
-
 }  // namespace ort_ed

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -7,7 +6,6 @@
 #include "models/model_file.h"
 #include "ort_ed/error.h"
 #include "tools/command.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "trainer/model_check.h"
 
@@ -131,14 +129,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   ModelCheckOptions options{.rows = arguments.get<int64_t>("--rows"),
                             .seed = arguments.get<uint64_t>("--seed")};
   if (options.rows < 1) throw UsageError("--rows must be at least 1");
-  std::optional<Progress> progress;
-  options.on_progress = [&](int64_t done, int64_t total) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted");
-    if (!progress) progress.emplace("comparing gradients", "tensors", total);
-    progress->Update(done);
-  };
+  options.on_progress = ShowWork("comparing gradients", "tensors");
   const ModelCheck check = CheckModel(LoadModel(path), path, options);
-  progress.reset();
   if (arguments.get<bool>("--json")) {
     PrintJson(check, path);
   } else {

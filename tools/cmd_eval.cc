@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -6,12 +7,13 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/mmd.h"
+#include "runtime/data/atomic_file.h"
 #include "runtime/data/planar.h"
 #include "runtime/data/row_reader.h"
 #include "tools/annealing_run.h"
 #include "tools/command.h"
+#include "tools/energies_picture.h"
 #include "tools/find_named.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/sampler_arguments.h"
 #include "tools/sampling_model.h"
@@ -40,14 +42,15 @@ Mean MeanOf(const Values& values) {
 struct Evaluation {
   int64_t rows = 0;
   int64_t dimension = 0;
-  Mean energy;
+  std::vector<float> data_energies;
+  Mean energy;                          // of the data
   LogZEstimate log_z;                   // the value the likelihood is computed with
   std::optional<LogZEstimate> reverse;  // the other side of the bracket
   std::optional<Mean> raise_nll;        // conservative: RAISE from rows of the data
   std::optional<double> entropy;        // of the true density
   std::optional<double> mmd_hamming;
   std::optional<double> mmd_linear;
-  int64_t samples = 0;
+  std::vector<double> sample_energies;
 
   double Nll() const { return energy.value + log_z.log_z; }
   double NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
@@ -139,33 +142,40 @@ constexpr LogZMethod kLogZMethods[] = {
 };
 
 // Independent chains from the base distribution, `steps` steps each.
-std::vector<uint8_t> DrawSamples(const argparse::ArgumentParser& arguments, const Target& target,
-                                 int64_t count) {
+Chains DrawSamples(const argparse::ArgumentParser& arguments, const Target& target, int64_t count) {
   const ChosenSampler chosen = ReadSamplerArguments(arguments);
   const auto steps = arguments.get<int64_t>("--steps");
   const auto sampler = MakeSampler(chosen.name, target, chosen.options);
   Chains chains = StartChains(target, count, arguments.get<uint64_t>("--seed"));
-  Progress progress("sampling", "steps", steps);
+  const auto show = ShowWork("sampling", "steps");
   for (int64_t step = 0; step < steps; ++step) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
     sampler->Step(chains, 1);
-    progress.Update(step + 1);
+    show(step + 1, steps);
   }
-  return {chains.states.begin(), chains.states.end()};
+  return chains;
 }
 
 void CompareSamples(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
                     Evaluation& evaluation) {
   const auto count = arguments.get<int64_t>("--samples");
   if (count == 0) return;
-  const std::vector<uint8_t> samples = DrawSamples(arguments, target, count);
-  evaluation.samples = count;
+  const Chains chains = DrawSamples(arguments, target, count);
+  evaluation.sample_energies = chains.energies;
+  const std::vector<uint8_t> samples(chains.states.begin(), chains.states.end());
   const int threads = arguments.get<int>("--threads");
   const auto mmd = [&](MmdKernel kernel) {
     return SquaredMmd(samples, data.values, data.columns, kernel, kMmdBandwidth, threads);
   };
   evaluation.mmd_hamming = mmd(MmdKernel::kHamming);
   evaluation.mmd_linear = mmd(MmdKernel::kLinear);
+}
+
+Canvas Histograms(const argparse::ArgumentParser& arguments, const Evaluation& evaluation) {
+  const std::vector<float>& data = evaluation.data_energies;
+  std::vector<HistogramSeries> series = {
+      {std::filesystem::path(arguments.get("--data")).filename(), {data.begin(), data.end()}}};
+  if (!evaluation.sample_energies.empty()) series.push_back({"model samples", evaluation.sample_energies});
+  return EnergiesPicture(arguments.get("model"), std::move(series));
 }
 
 nlohmann::ordered_json ToJson(const Evaluation& e) {
@@ -189,7 +199,8 @@ nlohmann::ordered_json ToJson(const Evaluation& e) {
     json["nll_above_entropy"] = e.Nll() - *e.entropy;
   }
   if (e.mmd_hamming)
-    json["mmd"] = {{"samples", e.samples}, {"hamming", *e.mmd_hamming}, {"linear", *e.mmd_linear}};
+    json["mmd"] = {
+        {"samples", e.sample_energies.size()}, {"hamming", *e.mmd_hamming}, {"linear", *e.mmd_linear}};
   return json;
 }
 
@@ -213,7 +224,8 @@ void Print(const Evaluation& e) {
          fmt::format("{:.4f} (entropy {:.4f})", e.Nll() - *e.entropy, *e.entropy));
   line("bits per dimension", fmt::format("{:.4f}", e.BitsPerDimension()));
   if (e.mmd_hamming) {
-    line("squared MMD, hamming", fmt::format("{:.3e} ({} samples)", *e.mmd_hamming, e.samples));
+    line("squared MMD, hamming",
+         fmt::format("{:.3e} ({} samples)", *e.mmd_hamming, e.sample_energies.size()));
     line("squared MMD, linear", fmt::format("{:.3e}", *e.mmd_linear));
   }
 }
@@ -244,7 +256,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .default_value(int64_t{1000})
       .scan<'i', int64_t>()
       .metavar("N")
-      .help("samples of the model for the MMD; 0: none");
+      .help("samples of the model for the MMD and --png; 0: none");
   parser.add_argument("--steps")
       .default_value(int64_t{200})
       .scan<'i', int64_t>()
@@ -253,6 +265,8 @@ void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("--density")
       .metavar("NAME")
       .help("the planar density the data comes from: also reports how far above its entropy the model is");
+  parser.add_argument("--png").metavar("FILE").help(
+      "a picture: histograms of the energies of the data and of the model's samples");
   parser.add_argument("--json").flag().help("print everything as JSON");
   AddAnnealingArguments(parser);
   AddDataArguments(parser);
@@ -264,6 +278,9 @@ void Run(const argparse::ArgumentParser& arguments) {
   Evaluation evaluation;
   if (const auto density = arguments.present("--density"))
     evaluation.entropy = FindPlanarDensity(*density).entropy;
+  // Opened first: that it cannot be written should not be found out at the end.
+  std::optional<AtomicFile> picture;
+  if (const auto path = arguments.present("--png")) picture.emplace(*path);
   const EnergyModel model =
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
   const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
@@ -271,10 +288,15 @@ void Run(const argparse::ArgumentParser& arguments) {
 
   evaluation.rows = data.rows;
   evaluation.dimension = data.columns;
-  evaluation.energy = MeanOf(Energies(model, data));
+  evaluation.data_energies = Energies(model, data);
+  evaluation.energy = MeanOf(evaluation.data_energies);
   method.estimate({arguments, model, target, data}, evaluation);
   if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
   CompareSamples(arguments, target, data, evaluation);
+  if (picture) {
+    picture->Write(Histograms(arguments, evaluation).Png());
+    picture->Commit();
+  }
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(evaluation).dump(2) << "\n";
   } else {
@@ -288,7 +310,7 @@ extern const Command kEvalCommand = {
     .name = "eval",
     .summary = "likelihood of test data from both sides, and how model samples compare with it",
     .examples =
-        "  ort-ed eval model.onnx --data test.npy\n"
+        "  ort-ed eval model.onnx --data test.npy --png energies.png\n"
         "  ort-ed eval model.onnx --data test.npy --temperatures 10000 --chains 200 --samples 0 --json\n"
         "  ort-ed eval pinwheel.onnx --data test.npy --density pinwheel --log-z is",
     .add_arguments = AddArguments,

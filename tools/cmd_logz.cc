@@ -1,4 +1,5 @@
 #include <iostream>
+#include <optional>
 
 #include <spdlog/spdlog.h>
 
@@ -10,6 +11,7 @@
 #include "tools/annealing_run.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/progress.h"
 #include "tools/sampling_model.h"
 
 namespace ort_ed {
@@ -70,13 +72,14 @@ constexpr Method kMethods[] = {
     {"is", "importance sampling with independent proposals of the base", Importance},
 };
 
-void WriteToModel(const std::string& path, const LogZEstimate& estimate) {
+void WriteToModel(const std::string& path, AtomicFile& file, const LogZEstimate& estimate) {
   onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
   GraphBuilder builder(model);
   builder.SetMetadata(metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
   builder.SetMetadata(metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
   builder.SetMetadata(metadata_key::kLogZMethod, estimate.method);
-  WriteFileAtomically(path, SerializeModel(model));
+  file.Write(SerializeModel(model));
+  file.Commit();
   spdlog::info("wrote log Z into the metadata of '{}'", path);
 }
 
@@ -109,11 +112,14 @@ void AddArguments(argparse::ArgumentParser& parser) {
 void Run(const argparse::ArgumentParser& arguments) {
   const Method& method = FindNamed(kMethods, arguments.get("--method"), "method");
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
-  const EnergyModel model =
-      LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), options.sampler);
+  const std::string path = arguments.get("model");
+  const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler);
+  // Opened first: that it cannot be written should not be found out at the end.
+  std::optional<AtomicFile> updated;
+  if (arguments.get<bool>("--write")) updated.emplace(path);
   const LogZEstimate estimate = method.estimate({arguments, model, ReadTarget(arguments, model), options});
   if (!estimate.warning.empty()) spdlog::warn("{}", estimate.warning);
-  if (arguments.get<bool>("--write")) WriteToModel(arguments.get("model"), estimate);
+  if (updated) WriteToModel(path, *updated, estimate);
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(estimate).dump(2) << "\n";
   } else {

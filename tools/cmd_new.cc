@@ -13,7 +13,6 @@
 #include "runtime/data/row_reader.h"
 #include "tools/architecture_arguments.h"
 #include "tools/command.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 
 namespace ort_ed {
@@ -62,11 +61,10 @@ std::vector<double> ColumnMeans(const std::string& path, const RowOptions& optio
   std::vector<uint8_t> block(std::max<size_t>(1, kBlockBytes / width) * width);
   std::vector<int64_t> ones(width);
   int64_t total = 0;
-  Progress progress("reading " + path, "rows", reader->rows().value_or(0));
+  const auto show = ShowWork("reading " + path, "rows");
   while (const int64_t rows = reader->Read(block)) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
     for (size_t i = 0; i < static_cast<size_t>(rows) * width; ++i) ones[i % width] += block[i];
-    progress.Update(total += rows);
+    show(total += rows, reader->rows().value_or(0));
   }
   std::vector<double> means;
   for (const int64_t count : ones) means.push_back(static_cast<double>(count) / static_cast<double>(total));

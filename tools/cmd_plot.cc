@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "runtime/data/atomic_file.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
 #include "tools/plot_kind.h"
@@ -52,8 +53,10 @@ void Run(const argparse::ArgumentParser& arguments) {
   const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
   RefuseForeignOptions(kind, arguments);
   const auto output = arguments.get("--output");
+  AtomicFile file(output);  // opened first: that it cannot be written should not be found out at the end
   const Canvas picture = kind.draw(arguments.get("input"), arguments);
-  picture.Save(output);
+  file.Write(picture.Png());
+  file.Commit();
   spdlog::info("{}: {} x {} pixels", output, picture.width(), picture.height());
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -10,6 +11,7 @@
 #include "ort_ed/diagnostics.h"
 #include "ort_ed/error.h"
 #include "ort_ed/sampler.h"
+#include "runtime/data/atomic_file.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
@@ -258,8 +260,12 @@ void Run(const argparse::ArgumentParser& arguments) {
   const SampleStart start =
       ReadSampleStart(arguments.present("--init"), arguments.present("--clamp"), model.dimension());
   const Schedule schedule = ChosenSchedule(arguments, start.rows);
-  const auto picture = arguments.present("--png");
-  const std::vector<int64_t> shape = picture ? ChosenShape(arguments, model) : std::vector<int64_t>{};
+  std::vector<int64_t> shape;
+  std::optional<AtomicFile> picture;
+  if (const auto path = arguments.present("--png")) {
+    shape = ChosenShape(arguments, model);
+    picture.emplace(*path);
+  }
   EnergyFunctionOptions detect{.threads = load.threads};
   detect.evaluation_budget =
       std::min(detect.evaluation_budget, ExpectedEvaluations(schedule, chosen.name, model.dimension()));
@@ -287,8 +293,9 @@ void Run(const argparse::ArgumentParser& arguments) {
   }
 
   if (picture) {
-    SampleGridPicture(run.first_samples(), static_cast<int>(shape[0]), static_cast<int>(shape[1]))
-        .Save(*picture);
+    picture->Write(
+        SampleGridPicture(run.first_samples(), static_cast<int>(shape[0]), static_cast<int>(shape[1])).Png());
+    picture->Commit();
   }
   const Diagnostics diagnostics = run.Summarise();
   const bool quadratic = target.energy->quadratic() != nullptr;

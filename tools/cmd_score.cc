@@ -9,7 +9,6 @@
 #include "ort_ed/error.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 
 namespace ort_ed {
@@ -90,14 +89,13 @@ std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t>
 Summary ScoreAll(const EnergyModel& model, RowReader& reader, const std::string& data,
                  RowWriter<float>* writer) {
   Summary summary;
-  Progress progress("scoring", "rows", reader.rows().value_or(0));
+  const auto show = ShowWork("scoring", "rows");
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
   while (const int64_t rows = reader.Read(block)) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
     const auto values = std::span(block).first(static_cast<size_t>(rows * model.dimension()));
     const std::vector<float> columns = ScoreBlock(model, values, summary);
     if (writer != nullptr) writer->Write(columns);
-    progress.Update(summary.energy.count());
+    show(summary.energy.count(), reader.rows().value_or(0));
   }
   if (summary.energy.count() == 0)
     throw Error(ErrorCode::kBadData, fmt::format("'{}' holds no rows; there is nothing to score", data));

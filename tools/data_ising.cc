@@ -12,7 +12,6 @@
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/data_family.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/quadratic_couplings.h"
 
@@ -134,14 +133,13 @@ void DrawIsingRows(const IsingRequest& request,
   if (spins > kMostSpins)
     throw UsageError(fmt::format("--shape: at most {} spins, not {}", kMostSpins, spins));
   const Target target(SpinEnergy(LatticeCouplings(request), spins, request.threads));
-  Progress progress("drawing ising", "updates", request.rows * request.updates);
+  const auto show = ShowWork("drawing ising", "updates");
   int64_t done = 0;
   for (int64_t first = 0; first < request.rows; first += kChainsAtOnce) {
     const int64_t count = std::min(kChainsAtOnce, request.rows - first);
     Chains chains = StartChains(target, count, request.seed, static_cast<uint64_t>(first));
     RunUpdates(target, chains, request.updates, request.threads, [&](int64_t updates_of_chain) {
-      progress.Update(done += updates_of_chain * count);
-      if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
+      show(done += updates_of_chain * count, request.rows * request.updates);
     });
     consume(std::vector<uint8_t>(chains.states.begin(), chains.states.end()));
   }

@@ -9,7 +9,6 @@
 #include "runtime/data/planar.h"
 #include "runtime/data/row_writer.h"
 #include "tools/data_family.h"
-#include "tools/interrupt.h"
 #include "tools/progress.h"
 
 namespace ort_ed {
@@ -38,10 +37,9 @@ void Write(const DataRequest& request, const argparse::ArgumentParser& arguments
   if (const auto path = arguments.present("--planar"))
     points = CreateFloatFile(*path, {.columns = 2, .names = {"x", "y"}});
 
-  Progress progress("drawing " + request.name, "rows", request.rows);
+  const auto show = ShowWork("drawing " + request.name, "rows");
   std::vector<uint8_t> block;
   for (int64_t row = 0; row < request.rows; row += kBlockRows) {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; nothing was written");
     const int64_t count = std::min(kBlockRows, request.rows - row);
     block.resize(static_cast<size_t>(count * PlanarCode::kBits));
     DrawPlanarRows(density, request.seed, static_cast<uint64_t>(row), block);
@@ -50,9 +48,8 @@ void Write(const DataRequest& request, const argparse::ArgumentParser& arguments
       const PlanarPoint point = DrawPlanarPoint(density, request.seed, static_cast<uint64_t>(i));
       points->Write(std::array{static_cast<float>(point.x), static_cast<float>(point.y)});
     }
-    progress.Update(row + count);
+    show(row + count, request.rows);
   }
-  progress.Finish();
   if (points) points->Commit();
   bits->Commit();
   spdlog::info("{}: {} rows of {} bits; entropy {:.4f} nats", request.output, request.rows, PlanarCode::kBits,

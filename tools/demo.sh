@@ -27,9 +27,8 @@ ort_ed plot curves $out/run -o $out/curves.png
 ort_ed logz $out/pinwheel.onnx --temperatures 200 --chains 200 --write
 ort_ed sample $out/pinwheel.onnx -n 2000 --steps 60 -o $out/samples.npy
 ort_ed plot planar $out/samples.npy --density pinwheel -o $out/samples.png
-ort_ed plot energies $out/pinwheel.onnx --data $out/test.npy --data $out/samples.npy -o $out/energies.png
 ort_ed eval $out/pinwheel.onnx --data $out/test.npy --density pinwheel --temperatures 200 --chains 200 \
-  --samples 1000 --steps 60
+  --samples 1000 --steps 60 --png $out/energies.png
 
 cat >&2 <<END
 

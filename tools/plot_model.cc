@@ -12,6 +12,7 @@
 #include "runtime/data/planar.h"
 #include "runtime/data/row_reader.h"
 #include "tools/command.h"
+#include "tools/energies_picture.h"
 #include "tools/picture/pictures.h"
 #include "tools/plot_kind.h"
 #include "tools/quadratic_couplings.h"
@@ -151,15 +152,14 @@ Canvas DrawEnergies(const std::string& input, const argparse::ArgumentParser& ar
   if (files.empty())
     throw UsageError("plot energies needs --data FILE, the rows to score; it may be given several times");
   const EnergyModel model = EnergyModel::FromFile(input, ChosenLoadOptions(arguments));
-  HistogramChart chart{.title = "energies under " + std::filesystem::path(input).filename().string(),
-                       .x_label = "U(x)"};
+  std::vector<HistogramSeries> series;
   for (const std::string& file : files) {
     const RowTable table = ReadRows(file, {.columns = model.dimension()});
     std::vector<float> energies(static_cast<size_t>(table.rows));
     model.Energy(table.values, energies);
-    chart.series.push_back({std::filesystem::path(file).filename(), {energies.begin(), energies.end()}});
+    series.push_back({std::filesystem::path(file).filename(), {energies.begin(), energies.end()}});
   }
-  return ChartPicture(std::vector<Chart>{chart}, 1);
+  return EnergiesPicture(input, std::move(series));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace ort_ed {
@@ -31,5 +32,9 @@ class Progress {
   Clock::time_point start_;
   Clock::time_point last_;
 };
+
+// For loops and long computations to call with the work done and the whole of it (0: unknown): shows
+// progress, clears it at the end, and throws kInterrupted when the user asked to stop.
+std::function<void(int64_t done, int64_t total)> ShowWork(const std::string& what, const std::string& unit);
 
 }  // namespace ort_ed

@@ -12,7 +12,9 @@
 #include "models/model_file.h"
 #include "runtime/data/atomic_file.h"
 #include "tests/cli/run_command.h"
+#include "tests/support/data_files.h"
 #include "tests/support/temp_dir.h"
+#include "tools/picture/canvas.h"
 
 namespace ort_ed {
 namespace {
@@ -198,6 +200,48 @@ TEST(EvalCommand, WantsDataOfTheModelsWidth) {
       RunOrtEd({"eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 8)});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("10"));
+}
+
+TEST(EvalCommand, DrawsTheEnergiesOfDataAndSamples) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const std::string data = WriteRows(folder, 10);
+  const auto picture = [&](std::vector<std::string> arguments, const std::string& file) {
+    arguments.push_back(file);
+    const CommandResult result = RunOrtEd(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return ReadBytes(file);
+  };
+  const std::string plot =
+      picture({"plot", "energies", model, "--data", data, "-o"}, folder.File("plot.png"));
+  const std::string without_samples =
+      picture({"eval", model, "--data", data, "--samples", "0", "--png"}, folder.File("data.png"));
+  const std::string with_samples =
+      picture({"eval", model, "--data", data, "--steps", "5", "--png"}, folder.File("both.png"));
+  EXPECT_TRUE(without_samples == plot);
+  EXPECT_EQ(DecodePng(with_samples).height(), DecodePng(plot).height());
+  EXPECT_FALSE(with_samples == plot);
+}
+
+TEST(EvalCommand, APictureThatCannotBeWrittenIsToldBeforeAnythingElse) {
+  const TempDir folder;
+  const CommandResult result = RunOrtEd(
+      {"eval", folder.File("none.onnx"), "--data", "none.npy", "--png", folder.File("no/such/folder.png")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("folder.png"));
+}
+
+TEST(EvalCommand, InterruptedItLeavesNoPicture) {
+  const TempDir folder;
+  const TempDir pictures;
+  CommandProcess process({"eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 10), "--steps",
+                          "100000000", "--png", pictures.File("energies.png")});
+  while (std::filesystem::is_empty(pictures.path()) && process.Running()) usleep(10000);
+  process.Signal(SIGINT);
+  const CommandResult result = process.Wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("no file was written"));
+  EXPECT_TRUE(std::filesystem::is_empty(pictures.path()));
 }
 
 TEST(EvalCommand, UnknownNamesListTheCandidates) {
