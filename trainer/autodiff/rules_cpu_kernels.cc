@@ -8,9 +8,27 @@
 namespace ort_ed {
 namespace {
 
-std::vector<Value> KernelNode(GradContext& node, const char* op, std::initializer_list<Value> inputs,
+std::vector<Value> KernelNode(GradContext& node, const char* op, const std::vector<Value>& inputs,
                               int outputs, const Attributes& attributes = {}) {
-  return node.graph().NodeWithOutputs(op, std::vector<Value>(inputs), outputs, attributes, kCpuKernelDomain);
+  return node.graph().NodeWithOutputs(op, inputs, outputs, attributes, kCpuKernelDomain);
+}
+
+// A node whose output i is the gradient of input inputs[i]; those that nobody needs are left out.
+void SetGradients(GradContext& node, const char* op, const std::vector<Value>& operands,
+                  std::initializer_list<int> inputs) {
+  const std::vector<Value> gradients =
+      KernelNode(node, op, operands, static_cast<int>(inputs.size()), {{"trans_w", node.Int("trans_w", 0)}});
+  onnx::GraphProto& graph = node.graph().graph();
+  onnx::NodeProto& made = *graph.mutable_node(graph.node_size() - 1);
+  int output = 0;
+  for (int input : inputs) {
+    if (node.Needs(input)) {
+      node.SetGradient(input, gradients[output]);
+    } else {
+      made.set_output(output, "");
+    }
+    ++output;
+  }
 }
 
 // The gradients of weights (input 1) and bias (input 2), which one kernel computes together.
@@ -32,10 +50,14 @@ void Swish(GradContext& node) {
 }
 
 void Dense(GradContext& node) {
-  const Value x = node.Input(0), w = node.Input(1), g = node.OutputGradient();
-  const Attributes attributes = {{"trans_w", node.Int("trans_w", 0)}};
-  if (node.Needs(0)) node.SetGradient(0, KernelNode(node, "DenseInputGrad", {g, w}, 1, attributes)[0]);
-  SetWeightGradients(node, "DenseWeightGrad", {x, g}, attributes);
+  SetGradients(node, "DenseGrad", {node.Input(0), node.Input(1), node.OutputGradient()}, {0, 1, 2});
+}
+
+void DenseSwish(GradContext& node) {
+  std::vector<Value> operands = {node.Input(0), node.Input(1), node.OutputGradient(), node.Output(0),
+                                 node.Output(1)};
+  if (node.HasInput(3)) operands.push_back(node.Input(3));
+  SetGradients(node, "DenseSwishGrad", operands, {0, 1, 2, 3});
 }
 
 void Conv(GradContext& node) {
@@ -59,6 +81,7 @@ constexpr std::array kRules = {
     GradientRule{"ChannelsLast", kCpuKernelVersion, ChannelsLast},
     GradientRule{"Conv", kCpuKernelVersion, Conv},
     GradientRule{"Dense", kCpuKernelVersion, Dense},
+    GradientRule{"DenseSwish", kCpuKernelVersion, DenseSwish},
     GradientRule{"Swish", kCpuKernelVersion, Swish},
 };
 

@@ -82,7 +82,9 @@ class Call {
     return context_.GetOutput(i, shape).GetTensorMutableData<float>();
   }
   float* OptionalOut(size_t i, const Dims& shape) {
-    return i < context_.GetOutputCount() ? Out(i, shape) : nullptr;
+    if (i >= context_.GetOutputCount()) return nullptr;
+    auto output = context_.GetOutput(i, shape);
+    return output ? output.GetTensorMutableData<float>() : nullptr;
   }
 
  private:

@@ -21,8 +21,8 @@ Ort::CustomOpDomain MakeDomain() {
 void RegisterCpuKernels(Ort::SessionOptions& options) {
   // Never destroyed: a session in a global variable may outlive it.
   static const Ort::CustomOpDomain& domain = *new Ort::CustomOpDomain(
-      MakeDomain<SwishOp, SwishGradOp, DenseOp, DenseInputGradOp, DenseWeightGradOp, ConvOp, ConvInputGradOp,
-                 ConvWeightGradOp, ChannelsLastOp, ChannelsFirstOp>());
+      MakeDomain<SwishOp, SwishGradOp, DenseOp, DenseGradOp, DenseSwishOp, DenseSwishGradOp, ConvOp,
+                 ConvInputGradOp, ConvWeightGradOp, ChannelsLastOp, ChannelsFirstOp>());
   options.Add(domain);
 }
 

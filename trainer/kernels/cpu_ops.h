@@ -12,8 +12,9 @@ namespace ort_ed {
 //   Swish(x, beta?) -> y                    x * sigmoid(beta * x); beta: one element, 1 if left out
 //   SwishGrad(x, dy, beta?) -> dx, dbeta?
 //   Dense(x, w, bias?) -> y                 x [rows, in], w [in, out], or [out, in] with trans_w = 1
-//   DenseInputGrad(dy, w) -> dx             trans_w
-//   DenseWeightGrad(x, dy) -> dw, dbias?    trans_w
+//   DenseGrad(x, w, dy) -> dx?, dw?, dbias?
+//   DenseSwish(x, w, bias?, beta?) -> y, sigmoid    Swish of the dense layer, and the sigmoid in it
+//   DenseSwishGrad(x, w, dy, y, sigmoid, beta?) -> dx?, dw?, dbias?, dbeta?
 //   Conv(x, w, bias?) -> y                  strides, pads, dilations: ONNX's Conv on x [n, h, w, c]
 //   ConvInputGrad(dy, w, x) -> dx           the same; x only for its shape
 //   ConvWeightGrad(x, dy, w) -> dw, dbias?  the same; w only for its shape

@@ -15,12 +15,35 @@ struct DenseShape {
 void Dense(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
            const float* bias, float* y);
 
-// dx[rows, in] = dy[rows, out] * w^T.
-void DenseInputGrad(const KernelContext& context, const DenseShape& shape, const float* dy, const float* w,
-                    float* dx);
+// The same with Swish behind it: y = z * sigmoid, sigmoid = 1 / (1 + exp(-beta * z)), z = x * w + bias.
+void DenseSwish(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
+                const float* bias, float beta, float* y, float* sigmoid);
 
-// dw = x^T * dy, dbias[out] = the sum of dy's rows; dbias may be null.
-void DenseWeightGrad(const KernelContext& context, const DenseShape& shape, const float* x, const float* dy,
-                     float* dw, float* dbias);
+struct DenseOperands {
+  const float* x;
+  const float* w;
+  const float* dy;
+};
+
+// What DenseSwish() made.
+struct SwishResult {
+  float beta;
+  const float* y;
+  const float* sigmoid;
+};
+
+// Null: not wanted.
+struct DenseGradients {
+  float* dx = nullptr;
+  float* dw = nullptr;
+  float* dbias = nullptr;
+  float* dbeta = nullptr;
+};
+
+// With dz = dy, or dy * dSwish/dz if there is a Swish: dx = dz * w^T, dw = x^T * dz, dbias = the sum of dz's
+// rows, dbeta = the sum of dy * dSwish/dbeta. One pass over the rows, which stay in cache from one product to
+// the next.
+void DenseGrad(const KernelContext& context, const DenseShape& shape, const DenseOperands& operands,
+               const SwishResult* swish, const DenseGradients& gradients);
 
 }  // namespace ort_ed

@@ -12,13 +12,14 @@ constexpr size_t kDepthBlock = 256;
 
 // The tile goes through a buffer where a result row ends inside the panel.
 void MultiplyIntoNarrowRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                            size_t p, const float* start) {
+                            size_t p, const float* start, ReadAhead& ahead) {
   float tile[kRows * 64];
   float* tile_rows[kRows];
   for (size_t r = 0; r < kRows; ++r) tile_rows[r] = tile + r * weights.width();
   const size_t first = p * weights.width(), used = weights.columns() - first;
   for (size_t row = 0; row < rows.count; row += kRows) {
     const size_t count = std::min(kRows, rows.count - row);
+    ahead.Step();
     simd.rows_times_panel[count - 1](weights.taps(), weights.depth(), rows.in + row * weights.taps(), 0,
                                      weights.Panel(p), weights.depth(), start, tile_rows);
     for (size_t r = 0; r < count; ++r) std::copy_n(tile_rows[r], used, rows.out[row + r] + first);
@@ -26,7 +27,7 @@ void MultiplyIntoNarrowRows(const SimdKernels& simd, const RowPointers& rows, co
 }
 
 void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                          size_t p, const float* start) {
+                          size_t p, const float* start, ReadAhead& ahead) {
   const size_t taps = weights.taps(), depth = weights.depth();
   const size_t depth_block = std::min(depth, kDepthBlock);
   const size_t tap_block = std::max<size_t>(1, kDepthBlock / depth);
@@ -39,6 +40,7 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
         const size_t count = std::min(kRows, rows.count - row);
         float* out[kRows];
         for (size_t r = 0; r < count; ++r) out[r] = rows.out[row + r] + p * weights.width();
+        if (first) ahead.Step();
         simd.rows_times_panel[count - 1](std::min(tap_block, taps - t), std::min(depth_block, depth - d),
                                          rows.in + row * taps + t * kRows, d, panel, depth, first, out);
       }
@@ -49,11 +51,11 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
 }  // namespace
 
 void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                  const float* start) {
+                  const float* start, ReadAhead& ahead) {
   for (size_t p = 0; p < weights.panels(); ++p) {
     const bool whole = (p + 1) * weights.width() <= weights.columns();
     (whole ? MultiplyIntoWideRows : MultiplyIntoNarrowRows)(simd, rows, weights, p,
-                                                            start + p * weights.width());
+                                                            start + p * weights.width(), ahead);
   }
 }
 

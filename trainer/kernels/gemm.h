@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "trainer/kernels/parallel_for.h"
+#include "trainer/kernels/read_ahead.h"
 #include "trainer/kernels/scratch.h"
 #include "trainer/kernels/simd_kernels.h"
 
@@ -69,9 +70,18 @@ struct RowPointers {
 };
 
 // out[row] = start + sum over taps of in[tap][row] * weights; `start` has weights.columns() values and zeros
-// up to a whole panel. One thread.
+// up to a whole panel. One thread, which takes a step of `ahead` with each of TileCount() tiles.
 void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
-                  const float* start);
+                  const float* start, ReadAhead& ahead);
+inline void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
+                         const float* start) {
+  ReadAhead nothing;
+  MultiplyRows(simd, rows, weights, start, nothing);
+}
+
+inline size_t TileCount(size_t rows, const PackedPanels& weights) {
+  return DivideUp(rows, SimdKernels::kRows) * weights.panels();
+}
 
 // values (or zeros, if null) padded with zeros to whole panels: a `start` for MultiplyRows.
 std::vector<float> PadToPanels(const SimdKernels& simd, const float* values, size_t count);

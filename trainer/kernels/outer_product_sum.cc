@@ -35,11 +35,11 @@ OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, s
       parts_(parts),
       sums_(parts * left_columns * row_size_ * sizeof(float)) {}
 
-size_t OuterProductSum::Parts(size_t positions, size_t size) {
-  // Enough positions a part to make adding the parts cheap; not more memory than a large layer can spare.
-  constexpr size_t kMinPositions = 1024, kMaxParts = 16, kMaxFloats = size_t{16} << 20;
+size_t OuterProductSum::Parts(size_t positions, size_t size, size_t min_part_positions) {
+  // Not more memory than a large layer can spare.
+  constexpr size_t kMaxParts = 16, kMaxFloats = size_t{16} << 20;
   const size_t affordable = std::clamp<size_t>(kMaxFloats / std::max<size_t>(size, 1), 4, kMaxParts);
-  return std::clamp<size_t>(positions / kMinPositions, 1, affordable);
+  return std::clamp<size_t>(positions / min_part_positions, 1, affordable);
 }
 
 size_t OuterProductSum::PackedLeftSize(size_t positions) const {
@@ -47,16 +47,12 @@ size_t OuterProductSum::PackedLeftSize(size_t positions) const {
 }
 
 void OuterProductSum::PackLeft(size_t positions, const float* left, size_t stride, float* packed) const {
-  for (size_t l = 0; l < left_columns_; l += kRows) {
-    const size_t count = std::min(kRows, left_columns_ - l);
-    for (size_t p = 0; p < positions; ++p, packed += kRows) {
-      const float* from = left + p * stride + l;
-      if (count == kRows) {
-        std::memcpy(packed, from, kRows * sizeof(float));
-      } else {
-        std::copy_n(from, count, packed);
-      }
+  const size_t whole = left_columns_ / kRows, rest = left_columns_ % kRows;
+  for (size_t p = 0; p < positions; ++p, left += stride, packed += kRows) {
+    for (size_t group = 0; group < whole; ++group) {
+      std::memcpy(packed + group * positions * kRows, left + group * kRows, kRows * sizeof(float));
     }
+    std::copy_n(left + whole * kRows, rest, packed + whole * positions * kRows);
   }
 }
 
@@ -78,12 +74,13 @@ void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, 
 void OuterProductSum::Clear(size_t part) { std::fill_n(Part(part), left_columns_ * row_size_, 0.0f); }
 
 void OuterProductSum::Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
-                          size_t block_stride) {
+                          size_t block_stride, ReadAhead& ahead) {
   for (size_t block = 0; block < right_blocks_; ++block) {
     for (size_t l = 0; l < left_columns_; l += kRows) {
       const auto outer_products = simd_.outer_products[std::min(kRows, left_columns_ - l) - 1];
       float* out = Part(part) + l * row_size_ + block * panel_;
       for (size_t tap = 0; tap < taps_; ++tap) {
+        ahead.Step();
         outer_products(positions, packed_left + l * positions, right + tap * positions, block * block_stride,
                        out + tap * right_blocks_ * panel_, row_size_);
       }

@@ -9,16 +9,16 @@ namespace ort_ed {
 
 // The sum of outer products that is the weight gradient of dense layers and convolutions:
 //   sum[l, tap, r] = sum over positions p of left[p, l] * right[tap, p, r].
-// The caller splits the positions
-// into parts (by their number alone) that are summed separately, one thread each, and added in order at the
-// end, so that the result does not depend on the number of threads.
+// The caller splits the positions into parts (by their number alone) that are summed separately, one thread
+// each, and added in order at the end, so that the result does not depend on the number of threads.
 class OuterProductSum {
  public:
   OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps, size_t right_columns,
                   size_t parts);
 
-  // How many parts to make of a sum over `positions` whose result has `size` floats.
-  static size_t Parts(size_t positions, size_t size);
+  // How many parts to make of a sum over `positions` whose result has `size` floats. Many positions a part
+  // make adding the parts cheap.
+  static size_t Parts(size_t positions, size_t size, size_t min_part_positions = 1024);
 
   size_t panel() const { return panel_; }
   // The right side's rows come in blocks of panel() columns, padded with zeros.
@@ -34,7 +34,14 @@ class OuterProductSum {
   // right: pointers [tap][position] to the first block of a row; a row's next block lies block_stride
   // further.
   void Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
-           size_t block_stride);
+           size_t block_stride, ReadAhead& ahead);
+  void Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
+           size_t block_stride) {
+    ReadAhead nothing;
+    Add(part, positions, packed_left, right, block_stride, nothing);
+  }
+  // The steps of `ahead` that Add() takes.
+  size_t TileCount() const { return DivideUp(left_columns_, SimdKernels::kRows) * taps_ * right_blocks_; }
 
   // The sums of a part so far: [tap][right_blocks() * panel()].
   const float* Row(size_t part, size_t l) const { return Part(part) + l * row_size_; }

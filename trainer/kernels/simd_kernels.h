@@ -37,10 +37,13 @@ struct SimdKernels {
   // sums[0, columns) += the sum of the rows.
   void (*add_rows)(size_t rows, size_t columns, const float* in, size_t stride, float* sums);
 
-  // out = x * sigmoid(beta * x).
-  void (*swish)(size_t count, float beta, const float* x, float* out);
+  // out = x * sigmoid(beta * x); the sigmoid as well unless null. out may be x.
+  void (*swish)(size_t count, float beta, const float* x, float* out, float* sigmoid);
   // dx = dout * d(swish)/dx; returns the sum of dout * d(swish)/dbeta.
   double (*swish_grad)(size_t count, float beta, const float* x, const float* dout, float* dx);
+  // The same from what swish() made.
+  double (*swish_grad_of_result)(size_t count, float beta, const float* out, const float* sigmoid,
+                                 const float* dout, float* dx);
 
   // The transforms of winograd.h for one tile, on `channels` values a pixel; element i of a transformed tile
   // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4.

@@ -28,6 +28,7 @@ void RowsTimesPanel(size_t taps, size_t depth, const float* const* rows, size_t 
   for (int r = 0; r < R; ++r) {
     low[r] = Load(start ? start : out[r]);
     high[r] = Load((start ? start : out[r]) + kLanes);
+    __builtin_prefetch(out[r], 1);  // here by the time the tile is done
   }
   for (size_t t = 0; t < taps; ++t) {
     const float* row[R];
@@ -151,9 +152,9 @@ inline void ForVectors(size_t count, F f) {
   if (i < count) f(i, static_cast<int>(count - i));
 }
 
-inline Floats LoadSome(const float* p, int n) {
+inline Floats LoadSome(const float* p, int n, float rest = 0) {
   if (n == kLanes) return Load(p);
-  Floats v{};
+  Floats v = All(rest);
   for (int i = 0; i < n; ++i) v[i] = p[i];
   return v;
 }
@@ -163,11 +164,18 @@ inline void StoreSome(float* p, Floats v, int n) {
   for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 
-void Swish(size_t count, float beta, const float* x, float* out) {
+void Swish(size_t count, float beta, const float* x, float* out, float* sigmoid) {
   ForVectors(count, [=](size_t i, int n) {
-    const Floats v = LoadSome(x + i, n);
-    StoreSome(out + i, v * Sigmoid(v * beta), n);
+    const Floats v = LoadSome(x + i, n), s = Sigmoid(v * beta);
+    StoreSome(out + i, v * s, n);
+    if (sigmoid) StoreSome(sigmoid + i, s, n);
   });
+}
+
+inline double Total(Floats sums) {
+  double total = 0;
+  for (int i = 0; i < kLanes; ++i) total += sums[i];
+  return total;
 }
 
 double SwishGrad(size_t count, float beta, const float* x, const float* dout, float* dx) {
@@ -179,17 +187,39 @@ double SwishGrad(size_t count, float beta, const float* x, const float* dout, fl
     StoreSome(dx + i, d * (s + slope * beta), n);
     sum += d * (v * slope);
   });
-  double total = 0;
-  for (int i = 0; i < kLanes; ++i) total += sum[i];
-  return total;
+  return Total(sum);
 }
 
-// sums[0, columns) += each row.
+// x = out / sigmoid: Exp() is bounded, so the sigmoid is never 0.
+double SwishGradOfResult(size_t count, float beta, const float* out, const float* sigmoid, const float* dout,
+                         float* dx) {
+  Floats sum{};
+  ForVectors(count, [=, &sum](size_t i, int n) {
+    const Floats y = LoadSome(out + i, n), d = LoadSome(dout + i, n);
+    const Floats s = LoadSome(sigmoid + i, n, 1);
+    const Floats slope = y * (1.0f - s);
+    StoreSome(dx + i, d * (s + slope * beta), n);
+    sum += d * (slope * (y / s));
+  });
+  return Total(sum);
+}
+
+// sums[0, columns) += each row; several vectors of a row at a time, so that whole cache lines are used.
 void AddRows(size_t rows, size_t columns, const float* in, size_t stride, float* sums) {
-  ForVectors(columns, [=](size_t c, int n) {
-    Floats sum = LoadSome(sums + c, n);
-    for (size_t r = 0; r < rows; ++r) sum += LoadSome(in + r * stride + c, n);
-    StoreSome(sums + c, sum, n);
+  constexpr size_t kVectors = 8, kColumns = kVectors * kLanes;
+  size_t c = 0;
+  for (; c + kColumns <= columns; c += kColumns) {
+    Floats sum[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) sum[v] = Load(sums + c + v * kLanes);
+    for (size_t r = 0; r < rows; ++r) {
+      for (size_t v = 0; v < kVectors; ++v) sum[v] += Load(in + r * stride + c + v * kLanes);
+    }
+    for (size_t v = 0; v < kVectors; ++v) Store(sums + c + v * kLanes, sum[v]);
+  }
+  ForVectors(columns - c, [=](size_t i, int n) {
+    Floats sum = LoadSome(sums + c + i, n);
+    for (size_t r = 0; r < rows; ++r) sum += LoadSome(in + r * stride + c + i, n);
+    StoreSome(sums + c + i, sum, n);
   });
 }
 
@@ -212,6 +242,7 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           AddRows,
           Swish,
           SwishGrad,
+          SwishGradOfResult,
           WinogradInput,
           WinogradOutput,
           WinogradOutputGrad};

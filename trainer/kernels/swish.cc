@@ -19,8 +19,9 @@ void ForRanges(const KernelContext& context, size_t count, Task task) {
 }  // namespace
 
 void Swish(const KernelContext& context, size_t count, float beta, const float* x, float* y) {
-  ForRanges(context, count,
-            [&](size_t, size_t first, size_t size) { context.simd.swish(size, beta, x + first, y + first); });
+  ForRanges(context, count, [&](size_t, size_t first, size_t size) {
+    context.simd.swish(size, beta, x + first, y + first, nullptr);
+  });
 }
 
 float SwishGrad(const KernelContext& context, size_t count, float beta, const float* x, const float* dy,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/autodiff/graph_names.h"
 #include "trainer/autodiff/infer_shapes.h"
 #include "trainer/kernels/channels_last.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
@@ -55,7 +56,8 @@ void AddInt(onnx::NodeProto& node, const std::string& name, int64_t value) {
 
 class Rewriter {
  public:
-  explicit Rewriter(onnx::ModelProto& model) : graph_(*model.mutable_graph()), infos_(InferShapes(model)) {
+  explicit Rewriter(onnx::ModelProto& model)
+      : graph_(*model.mutable_graph()), names_(model), infos_(InferShapes(model)) {
     for (auto& node : *graph_.mutable_node()) {
       for (const auto& output : node.output()) producers_[output] = &node;
     }
@@ -75,6 +77,9 @@ class Rewriter {
                      ? ReplaceMatMul(node, node.input(0), node.input(1), "")
                  : node.op_type() == "Add" ? ReplaceMatMulAdd(node)
                                            : false;
+    }
+    for (auto& node : *graph_.mutable_node()) {
+      if (node.domain() == kCpuKernelDomain && node.op_type() == "Swish") FuseDenseSwish(node);
     }
     RemoveUnused();
     if (changed) UseChannelsLast(graph_, infos_);
@@ -96,12 +101,11 @@ class Rewriter {
     }
   }
 
-  const onnx::NodeProto* Producer(const std::string& tensor, const char* op) const {
+  // The node that makes the tensor, if it is this operator: a standard one unless it is said to be ours.
+  const onnx::NodeProto* Producer(const std::string& tensor, const char* op, bool ours = false) const {
     const auto found = producers_.find(tensor);
-    if (found == producers_.end() || found->second->op_type() != op || !IsStandard(*found->second)) {
-      return nullptr;
-    }
-    return found->second;
+    if (found == producers_.end() || found->second->op_type() != op) return nullptr;
+    return IsStandard(*found->second) != ours ? found->second : nullptr;
   }
 
   const TensorInfo* FloatTensor(const std::string& tensor, int64_t rank) const {
@@ -220,6 +224,21 @@ class Rewriter {
     AddInt(node, "trans_w", transposed);
   }
 
+  // Swish of a dense layer whose result nobody else wants.
+  void FuseDenseSwish(onnx::NodeProto& swish) {
+    const onnx::NodeProto* dense = Producer(swish.input(0), "Dense", true);
+    if (!dense || uses_[swish.input(0)] != 1) return;
+    std::vector<std::string> inputs(dense->input().begin(), dense->input().end());
+    if (swish.input_size() > 1) {
+      inputs.resize(3);  // without bias: ""
+      inputs.push_back(swish.input(1));
+    }
+    const int64_t transposed = IntAttribute(*dense, "trans_w", 0);
+    Replace(swish, "DenseSwish", inputs);
+    AddInt(swish, "trans_w", transposed);
+    swish.add_output(names_.Fresh(swish.output(0) + "/sigmoid"));
+  }
+
   void Replace(onnx::NodeProto& node, const char* op, const std::vector<std::string>& inputs) {
     for (const auto& input : inputs) ++uses_[input];
     for (const auto& input : node.input()) Release(input);
@@ -248,6 +267,7 @@ class Rewriter {
   }
 
   onnx::GraphProto& graph_;
+  GraphNames names_;
   const TensorInfos infos_;
   std::map<std::string, const onnx::NodeProto*> producers_;
   std::map<std::string, int> uses_;

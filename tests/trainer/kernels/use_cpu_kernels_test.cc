@@ -119,6 +119,20 @@ TEST(UseCpuKernelsTest, DenseLayers) {
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,2", "y = MatMul(x, narrow)")), ElementsAre("MatMul"));
 }
 
+TEST(UseCpuKernelsTest, SwishJoinsADenseLayerThatNobodyElseUses) {
+  const std::string inputs = "float[N,9] x, float[9,10] w, float[10] b, float c";
+  const std::string swish = "z = Mul(c, m) s = Sigmoid(z) ";
+  EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,10", "m = Gemm(x, w, b) " + swish + "y = Mul(m, s)")),
+              ElementsAre("ort_ed.DenseSwish"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,10", "m = MatMul(x, w) " + swish + "y = Mul(m, s)")),
+              ElementsAre("ort_ed.DenseSwish"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,10", "m = Gemm(x, w, b) s = Sigmoid(m) y = Mul(m, s)")),
+              ElementsAre("ort_ed.DenseSwish"));
+  EXPECT_THAT(OperatorsAfter(
+                  WithInputs(inputs, "N,10", "m = Gemm(x, w, b) " + swish + "t = Mul(m, s) y = Add(t, m)")),
+              ElementsAre("ort_ed.Dense", "ort_ed.Swish", "Add"));
+}
+
 TEST(UseCpuKernelsTest, AModelWithoutAnythingToReplaceIsUntouched) {
   onnx::ModelProto model = ParseModel("(float[N,3] x) => (float[N,3] y) { y = Relu(x) }");
   const std::string before = model.SerializeAsString();
@@ -146,6 +160,20 @@ constexpr GradientCase kCases[] = {
     {.name = "Dense",
      .graph = "(float[N,9] x, float[9,10] w, float[10] b) => (float[N,10] y) { y = Gemm(x, w, b) }",
      .constant = "x"},
+    {.name = "DenseSwish",
+     .graph = "(float[N,9] x, float[9,10] w, float[10] b, float c) => (float[N,10] y) {"
+              " m = Gemm(x, w, b) z = Mul(c, m) s = Sigmoid(z) y = Mul(m, s) }"},
+    {.name = "DenseSwish",
+     .graph = "(float[N,9] x, float[10,9] w) => (float[N,10] y) {"
+              " m = Gemm<transB = 1>(x, w) s = Sigmoid(m) y = Mul(m, s) }"},
+    {.name = "DenseSwish",
+     .graph = "(float[N,9] x, float[9,10] w, float[1] c) => (float[N,10] y) {"
+              " m = MatMul(x, w) z = Mul(c, m) s = Sigmoid(z) y = Mul(m, s) }",
+     .constant = "x"},
+    {.name = "DenseSwish",
+     .graph = "(float[N,9] x, float[9,10] w, float[10] b, float c) => (float[N,10] y) {"
+              " m = Gemm(x, w, b) z = Mul(c, m) s = Sigmoid(z) y = Mul(m, s) }",
+     .constant = "w"},
     {.name = "Conv",
      .graph = "(float[N,3,5,6] x, float[8,3,3,3] w, float[8] b) => (float[N,8,5,6] y) {"
               " y = Conv<pads = [1, 1, 1, 1]>(x, w, b) }"},
