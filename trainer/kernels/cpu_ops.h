@@ -11,7 +11,7 @@ namespace ort_ed {
 //
 //   Swish(x, beta?) -> y                    x * sigmoid(beta * x); beta: one element, 1 if left out
 //   SwishGrad(x, dy, beta?) -> dx, dbeta?
-//   Dense(x, w, bias?) -> y                 x [rows, in], w [in, out], or [out, in] with trans_w = 1
+//   Dense(x, w, bias?) -> y                 x [rows, in], w [in, out], [out, in] with trans_w = 1, or [in]
 //   DenseGrad(x, w, dy) -> dx?, dw?, dbias?
 //   DenseSwish(x, w, bias?, beta?) -> y, sigmoid    Swish of the dense layer, and the sigmoid in it
 //   DenseSwishGrad(x, w, dy, y, sigmoid, beta?) -> dx?, dw?, dbias?, dbeta?

@@ -44,48 +44,70 @@ struct SwishGradOp {
   }
 };
 
-// w is [in, out], or [out, in] with the attribute trans_w.
+// w is [in, out], or [out, in] with the attribute trans_w; a vector w is one output, without an axis in y.
 struct DenseAttributes {
   explicit DenseAttributes(const Ort::ConstKernelInfo& info)
       : transposed(info.GetAttribute<int64_t>("trans_w") != 0) {}
   explicit DenseAttributes(ShapeInference& context) : transposed(context.GetAttrInt("trans_w") != 0) {}
 
-  template <typename Shape>
-  auto In(const Shape& w) const {
-    return w[transposed ? 1 : 0];
+  DenseShape MakeShape(const Dims& x, const Dims& w) const {
+    Require(x.size() == 2 && (w.size() == 2 || w.size() == 1), "x must be [rows, in], w [in, out] or [in]");
+    const int64_t in = w[transposed ? 1 : 0], out = w.size() == 1 ? 1 : w[transposed ? 0 : 1];
+    Require(x[1] == in, "x and w must have the same number of inputs");
+    return {static_cast<size_t>(x[0]), static_cast<size_t>(in), static_cast<size_t>(out), transposed};
   }
+  // For shapes of numbers and of symbols.
   template <typename Shape>
-  auto Out(const Shape& w) const {
-    return w[transposed ? 0 : 1];
-  }
-  DenseShape MakeShape(int64_t rows, int64_t in, int64_t out) const {
-    return {static_cast<size_t>(rows), static_cast<size_t>(in), static_cast<size_t>(out), transposed};
+  Shape ResultShape(const Shape& x, const Shape& w) const {
+    return w.size() == 1 ? Shape{x[0]} : Shape{x[0], w[transposed ? 0 : 1]};
   }
 
   bool transposed;
 };
 
-// Operands of a dense layer: inputs 0 and 1.
-inline DenseShape CheckedShape(const Call& call, const DenseAttributes& attributes) {
-  const Dims x = call.Shape(0), w = call.Shape(1);
-  Require(x.size() == 2 && w.size() == 2 && x[1] == attributes.In(w), "x must be [rows, in], w [in, out]");
-  return attributes.MakeShape(x[0], x[1], attributes.Out(w));
-}
+// A dense layer whose x and w are inputs 0 and 1.
+struct DenseCall {
+  DenseCall(Call& the_call, const DenseAttributes& attributes)
+      : call(the_call),
+        shape(attributes.MakeShape(call.Shape(0), call.Shape(1))),
+        result(attributes.ResultShape(call.Shape(0), call.Shape(1))) {}
 
-inline const float* Bias(const Call& call, const DenseShape& shape) {
-  const float* bias = call.OptionalIn(2);
-  Require(!bias || call.Count(2) == shape.out, "the bias must have one element an output");
-  return bias;
-}
+  const float* Bias(size_t i) const {
+    const float* bias = call.OptionalIn(i);
+    Require(!bias || call.Count(i) == shape.out, "the bias must have one element an output");
+    return bias;
+  }
+  // Input i, which has the result's shape.
+  const float* Result(size_t i) const {
+    Require(call.Shape(i) == result, "y, its gradient and sigmoid must be [rows, out]");
+    return call.In(i);
+  }
+  DenseOperands Operands() const { return {call.In(0), call.In(1), Result(2)}; }
+  // Outputs 0 to 2.
+  DenseGradients Gradients() const {
+    DenseGradients gradients;
+    gradients.dx = call.OptionalOut(0, call.Shape(0));
+    gradients.dw = call.OptionalOut(1, call.Shape(1));
+    gradients.dbias = call.OptionalOut(2, {static_cast<int64_t>(shape.out)});
+    return gradients;
+  }
 
-inline Dims ResultDims(const DenseShape& shape) {
-  return {static_cast<int64_t>(shape.rows), static_cast<int64_t>(shape.out)};
-}
+  Call& call;
+  DenseShape shape;
+  Dims result;
+};
 
 inline void InferDenseResult(ShapeInference& context, size_t outputs) {
   const SymbolicShape &x = context.GetInputShape(0), &w = context.GetInputShape(1);
-  if (x.size() != 2 || w.size() != 2) return;
-  for (size_t i = 0; i < outputs; ++i) context.Set(i, {x[0], DenseAttributes(context).Out(w)});
+  if (x.size() != 2 || w.empty()) return;
+  for (size_t i = 0; i < outputs; ++i) context.Set(i, DenseAttributes(context).ResultShape(x, w));
+}
+
+inline void InferDenseGradients(ShapeInference& context) {
+  context.Copy(0, 0);
+  context.Copy(1, 1);
+  const SymbolicShape& w = context.GetInputShape(1);
+  if (w.size() == 2) context.Set(2, {w[DenseAttributes(context).transposed ? 0 : 1]});
 }
 
 struct DenseOp {
@@ -94,8 +116,8 @@ struct DenseOp {
 
   explicit DenseOp(const Ort::ConstKernelInfo& info) : attributes(info) {}
   void Compute(Call& call) const {
-    const DenseShape shape = CheckedShape(call, attributes);
-    Dense(call.kernels(), shape, call.In(0), call.In(1), Bias(call, shape), call.Out(0, ResultDims(shape)));
+    const DenseCall dense(call, attributes);
+    Dense(call.kernels(), dense.shape, call.In(0), call.In(1), dense.Bias(2), call.Out(0, dense.result));
   }
   static void InferShapes(ShapeInference& context) { InferDenseResult(context, 1); }
   DenseAttributes attributes;
@@ -107,34 +129,13 @@ struct DenseSwishOp {
 
   explicit DenseSwishOp(const Ort::ConstKernelInfo& info) : attributes(info) {}
   void Compute(Call& call) const {
-    const DenseShape shape = CheckedShape(call, attributes);
-    DenseSwish(call.kernels(), shape, call.In(0), call.In(1), Bias(call, shape), Slope(call, 3),
-               call.Out(0, ResultDims(shape)), call.Out(1, ResultDims(shape)));
+    const DenseCall dense(call, attributes);
+    DenseSwish(call.kernels(), dense.shape, call.In(0), call.In(1), dense.Bias(2), Slope(call, 3),
+               call.Out(0, dense.result), call.Out(1, dense.result));
   }
   static void InferShapes(ShapeInference& context) { InferDenseResult(context, 2); }
   DenseAttributes attributes;
 };
-
-// Outputs 0 to 2 of both gradients.
-inline DenseGradients Gradients(Call& call, const DenseShape& shape) {
-  DenseGradients gradients;
-  gradients.dx = call.OptionalOut(0, call.Shape(0));
-  gradients.dw = call.OptionalOut(1, call.Shape(1));
-  gradients.dbias = call.OptionalOut(2, {static_cast<int64_t>(shape.out)});
-  return gradients;
-}
-
-inline DenseOperands Operands(const Call& call, const DenseShape& shape) {
-  Require(call.Shape(2) == ResultDims(shape), "dy must be [rows, out]");
-  return {call.In(0), call.In(1), call.In(2)};
-}
-
-inline void InferDenseGradients(ShapeInference& context) {
-  context.Copy(0, 0);
-  context.Copy(1, 1);
-  const SymbolicShape& w = context.GetInputShape(1);
-  if (w.size() == 2) context.Set(2, {DenseAttributes(context).Out(w)});
-}
 
 struct DenseGradOp {
   static constexpr char kName[] = "DenseGrad";
@@ -142,8 +143,8 @@ struct DenseGradOp {
 
   explicit DenseGradOp(const Ort::ConstKernelInfo& info) : attributes(info) {}
   void Compute(Call& call) const {
-    const DenseShape shape = CheckedShape(call, attributes);
-    DenseGrad(call.kernels(), shape, Operands(call, shape), nullptr, Gradients(call, shape));
+    const DenseCall dense(call, attributes);
+    DenseGrad(call.kernels(), dense.shape, dense.Operands(), nullptr, dense.Gradients());
   }
   static void InferShapes(ShapeInference& context) { InferDenseGradients(context); }
   DenseAttributes attributes;
@@ -155,13 +156,11 @@ struct DenseSwishGradOp {
 
   explicit DenseSwishGradOp(const Ort::ConstKernelInfo& info) : attributes(info) {}
   void Compute(Call& call) const {
-    const DenseShape shape = CheckedShape(call, attributes);
-    Require(call.Shape(3) == ResultDims(shape) && call.Shape(4) == ResultDims(shape),
-            "y and sigmoid must be [rows, out]");
-    const SwishResult swish = {Slope(call, 5), call.In(3), call.In(4)};
-    DenseGradients gradients = Gradients(call, shape);
+    const DenseCall dense(call, attributes);
+    const SwishResult swish = {Slope(call, 5), dense.Result(3), dense.Result(4)};
+    DenseGradients gradients = dense.Gradients();
     if (call.OptionalIn(5)) gradients.dbeta = call.OptionalOut(3, call.Shape(5));
-    DenseGrad(call.kernels(), shape, Operands(call, shape), &swish, gradients);
+    DenseGrad(call.kernels(), dense.shape, dense.Operands(), &swish, gradients);
   }
   static void InferShapes(ShapeInference& context) {
     InferDenseGradients(context);

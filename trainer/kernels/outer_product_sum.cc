@@ -9,15 +9,9 @@ constexpr size_t kRows = SimdKernels::kRows;
 
 // Known sizes become a few moves where std::copy_n would be a call.
 template <size_t kColumns>
-void CopyBlock(size_t rows, const float* in, size_t stride, float* out) {
-  for (size_t r = 0; r < rows; ++r, out += kColumns)
-    std::memcpy(out, in + r * stride, kColumns * sizeof(float));
-}
-
-void CopyNarrowBlock(size_t rows, size_t columns, const float* in, size_t stride, float* out, size_t width) {
-  for (size_t r = 0; r < rows; ++r, out += width) {
-    std::copy_n(in + r * stride, columns, out);
-    std::fill(out + columns, out + width, 0.0f);
+void CopyBlocks(size_t blocks, const float* in, float* out, size_t out_stride) {
+  for (size_t b = 0; b < blocks; ++b, in += kColumns, out += out_stride) {
+    std::memcpy(out, in, kColumns * sizeof(float));
   }
 }
 
@@ -58,16 +52,15 @@ void OuterProductSum::PackLeft(size_t positions, const float* left, size_t strid
 
 void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, float* packed,
                                 size_t block_rows) const {
-  for (size_t c = 0; c < right_columns_; c += panel_) {
-    const size_t count = std::min(panel_, right_columns_ - c);
-    float* out = packed + c * block_rows;
-    if (count == 16) {
-      CopyBlock<16>(rows, right + c, stride, out);
-    } else if (count == panel_ && panel_ == 8) {
-      CopyBlock<8>(rows, right + c, stride, out);
-    } else {
-      CopyNarrowBlock(rows, count, right + c, stride, out, panel_);
-    }
+  const size_t whole = right_columns_ / panel_, rest = right_columns_ % panel_;
+  const size_t block_size = block_rows * panel_;
+  const auto copy_blocks = panel_ == 16 ? CopyBlocks<16> : CopyBlocks<8>;
+  for (size_t r = 0; r < rows; ++r, right += stride, packed += panel_) {
+    copy_blocks(whole, right, packed, block_size);
+    if (rest == 0) continue;
+    float* last = packed + whole * block_size;
+    std::copy_n(right + whole * panel_, rest, last);
+    std::fill(last + rest, last + panel_, 0.0f);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -19,12 +20,12 @@ class ReadAhead {
   void Spread(size_t steps) { lines_a_step_ = steps > 0 ? (lines_ + steps - 1) / steps : 0; }
 
   void Step() {
-    for (size_t i = 0; i < lines_a_step_ && current_ < ranges_used_; ++i) {
-      Range& range = ranges_[current_];
-      __builtin_prefetch(range.next, 0, 2);
-      range.next += kLine;
-      if (range.next >= range.end) ++current_;
-    }
+    if (current_ == ranges_used_) return;
+    Range& range = ranges_[current_];
+    const float* const end = std::min(range.next + lines_a_step_ * kLine, range.end);
+    for (const float* line = range.next; line < end; line += kLine) __builtin_prefetch(line, 0, 2);
+    range.next = end;
+    if (end == range.end) ++current_;
   }
 
  private:

@@ -49,13 +49,14 @@ void RowsTimesPanel(size_t taps, size_t depth, const float* const* rows, size_t 
   }
 }
 
+// The sums so far are added at the end, when they have arrived in cache.
 template <int R>
 void OuterProducts(size_t count, const float* left, const float* const* right, size_t offset, float* out,
                    size_t out_stride) {
   Floats low[R], high[R];
   for (int r = 0; r < R; ++r) {
-    low[r] = Load(out + r * out_stride);
-    high[r] = Load(out + r * out_stride + kLanes);
+    low[r] = high[r] = Floats{};
+    __builtin_prefetch(out + r * out_stride, 1);
   }
   for (size_t k = 0; k < count; ++k, left += SimdKernels::kRows) {
     const float* row = right[k] + offset;
@@ -67,8 +68,9 @@ void OuterProducts(size_t count, const float* left, const float* const* right, s
     }
   }
   for (int r = 0; r < R; ++r) {
-    Store(out + r * out_stride, low[r]);
-    Store(out + r * out_stride + kLanes, high[r]);
+    float* sum = out + r * out_stride;
+    Store(sum, Load(sum) + low[r]);
+    Store(sum + kLanes, Load(sum + kLanes) + high[r]);
   }
 }
 
@@ -124,33 +126,80 @@ void Transpose(size_t rows, size_t columns, const float* in, size_t in_stride, f
   }
 }
 
+// Vectors that go through a long chain of operations side by side: one after the other, each would wait for
+// its own last result.
+template <typename T>
+struct Two {
+  T a, b;
+};
+template <typename T>
+inline Two<T> operator+(Two<T> x, Two<T> y) {
+  return {x.a + y.a, x.b + y.b};
+}
+template <typename T>
+inline Two<T> operator-(Two<T> x, Two<T> y) {
+  return {x.a - y.a, x.b - y.b};
+}
+template <typename T>
+inline Two<T> operator*(Two<T> x, Two<T> y) {
+  return {x.a * y.a, x.b * y.b};
+}
+template <typename T>
+inline Two<T> operator/(Two<T> x, Two<T> y) {
+  return {x.a / y.a, x.b / y.b};
+}
+
+inline Floats Clamped(Floats x, float limit) {
+  x = x < -limit ? All(-limit) : x;
+  return x > limit ? All(limit) : x;
+}
+// x * 2^n, where n is in the lowest bits.
+inline Floats TimesPower(Floats x, Floats n) {
+  return reinterpret_cast<Floats>(reinterpret_cast<Ints>(x) + (reinterpret_cast<Ints>(n) << 23));
+}
+template <typename T>
+inline Two<T> Clamped(Two<T> x, float limit) {
+  return {Clamped(x.a, limit), Clamped(x.b, limit)};
+}
+template <typename T>
+inline Two<T> TimesPower(Two<T> x, Two<T> n) {
+  return {TimesPower(x.a, n.a), TimesPower(x.b, n.b)};
+}
+
+using Several = Two<Two<Floats>>;
+constexpr size_t kGroup = sizeof(Several) / sizeof(float);
+
+inline Two<Floats> Pair(float x) { return {All(x), All(x)}; }
+inline Several Same(float x) { return {Pair(x), Pair(x)}; }
+inline Several LoadSeveral(const float* p) {
+  return {{Load(p), Load(p + kLanes)}, {Load(p + 2 * kLanes), Load(p + 3 * kLanes)}};
+}
+inline void StoreSeveral(float* p, const Several& x) {
+  Store(p, x.a.a);
+  Store(p + kLanes, x.a.b);
+  Store(p + 2 * kLanes, x.b.a);
+  Store(p + 3 * kLanes, x.b.b);
+}
+
 // exp(x) = 2^n * exp(r) with |r| <= ln(2) / 2; the polynomial is the one of the Cephes library.
-inline Floats Exp(Floats x) {
-  x = x < -87.0f ? All(-87.0f) : x;
-  x = x > 87.0f ? All(87.0f) : x;
-  constexpr float kRoundToInteger = 12582912.0f;  // 1.5 * 2^23: the integer part lands in the lowest bits
-  const Floats shifted = x * 1.44269504088896341f + kRoundToInteger;
-  const Floats n = shifted - kRoundToInteger;
-  const Floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  Floats p = All(1.9875691500e-4f);
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.0f;
-  return reinterpret_cast<Floats>(reinterpret_cast<Ints>(p) + (reinterpret_cast<Ints>(shifted) << 23));
+inline Several Exp(Several x) {
+  const Several round_to_integer = Same(12582912.0f);  // 1.5 * 2^23: n lands in the lowest bits
+  x = Clamped(x, 87.0f);
+  const Several shifted = x * Same(1.44269504088896341f) + round_to_integer;
+  const Several n = shifted - round_to_integer;
+  const Several r = (x - n * Same(0.693359375f)) - n * Same(-2.12194440e-4f);
+  Several p = r * Same(1.9875691500e-4f) + Same(1.3981999507e-3f);
+  p = p * r + Same(8.3334519073e-3f);
+  p = p * r + Same(4.1665795894e-2f);
+  p = p * r + Same(1.6666665459e-1f);
+  p = p * r + Same(5.0000001201e-1f);
+  p = p * r + Same(1);
+  p = p * r + Same(1);
+  return TimesPower(p, shifted);
 }
 
-inline Floats Sigmoid(Floats x) { return 1.0f / (1.0f + Exp(-x)); }
-
-// Applies f to whole vectors; the rest goes through a buffer, so that every element takes the same path.
-template <typename F>
-inline void ForVectors(size_t count, F f) {
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) f(i, kLanes);
-  if (i < count) f(i, static_cast<int>(count - i));
-}
+// 1 / (1 + exp(x))
+inline Several SigmoidOfMinus(Several x) { return Same(1) / (Same(1) + Exp(x)); }
 
 inline Floats LoadSome(const float* p, int n, float rest = 0) {
   if (n == kLanes) return Load(p);
@@ -164,12 +213,33 @@ inline void StoreSome(float* p, Floats v, int n) {
   for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 
+// Applies f(first, elements) to whole vectors and to the rest.
+template <typename F>
+inline void ForVectors(size_t count, F f) {
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) f(i, kLanes);
+  if (i < count) f(i, static_cast<int>(count - i));
+}
+
+inline void CopySome(size_t count, const float* from, float* to) {
+  for (size_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+inline void SwishGroup(float beta, const float* x, float* out, float* sigmoid) {
+  const Several v = LoadSeveral(x), s = SigmoidOfMinus(v * Same(-beta));
+  StoreSeveral(out, v * s);
+  if (sigmoid) StoreSeveral(sigmoid, s);
+}
+
 void Swish(size_t count, float beta, const float* x, float* out, float* sigmoid) {
-  ForVectors(count, [=](size_t i, int n) {
-    const Floats v = LoadSome(x + i, n), s = Sigmoid(v * beta);
-    StoreSome(out + i, v * s, n);
-    if (sigmoid) StoreSome(sigmoid + i, s, n);
-  });
+  size_t i = 0;
+  for (; i + kGroup <= count; i += kGroup) SwishGroup(beta, x + i, out + i, sigmoid ? sigmoid + i : nullptr);
+  if (i == count) return;
+  float rest[kGroup] = {}, rest_sigmoid[kGroup];
+  CopySome(count - i, x + i, rest);
+  SwishGroup(beta, rest, rest, rest_sigmoid);
+  CopySome(count - i, rest, out + i);
+  if (sigmoid) CopySome(count - i, rest_sigmoid, sigmoid + i);
 }
 
 inline double Total(Floats sums) {
@@ -178,16 +248,25 @@ inline double Total(Floats sums) {
   return total;
 }
 
+inline void SwishGradGroup(float beta, const float* x, const float* dout, float* dx, Several& sum) {
+  const Several v = LoadSeveral(x), s = SigmoidOfMinus(v * Same(-beta)), d = LoadSeveral(dout);
+  const Several slope = v * s * (Same(1) - s);
+  StoreSeveral(dx, d * (s + slope * Same(beta)));
+  sum = sum + d * (v * slope);
+}
+
 double SwishGrad(size_t count, float beta, const float* x, const float* dout, float* dx) {
-  Floats sum{};
-  ForVectors(count, [=, &sum](size_t i, int n) {
-    const Floats v = LoadSome(x + i, n), d = LoadSome(dout + i, n);
-    const Floats s = Sigmoid(v * beta);
-    const Floats slope = v * s * (1.0f - s);
-    StoreSome(dx + i, d * (s + slope * beta), n);
-    sum += d * (v * slope);
-  });
-  return Total(sum);
+  Several sum = Same(0);
+  size_t i = 0;
+  for (; i + kGroup <= count; i += kGroup) SwishGradGroup(beta, x + i, dout + i, dx + i, sum);
+  if (i < count) {
+    float rest[kGroup] = {}, rest_dout[kGroup] = {};
+    CopySome(count - i, x + i, rest);
+    CopySome(count - i, dout + i, rest_dout);
+    SwishGradGroup(beta, rest, rest_dout, rest, sum);
+    CopySome(count - i, rest, dx + i);
+  }
+  return Total(sum.a.a + sum.a.b + (sum.b.a + sum.b.b));
 }
 
 // x = out / sigmoid: Exp() is bounded, so the sigmoid is never 0.

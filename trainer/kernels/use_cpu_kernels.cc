@@ -187,7 +187,9 @@ class Rewriter {
 
   bool ReplaceMatMul(onnx::NodeProto& node, const std::string& x, const std::string& w,
                      const std::string& bias) {
-    if (!IsDense(x, w, bias, false)) return false;
+    // Products with one vector are slow in ONNX Runtime, however short it is.
+    const bool by_vector = bias.empty() && FloatTensor(x, 2) && FloatTensor(w, 1);
+    if (!by_vector && !IsDense(x, w, bias, false)) return false;
     ReplaceByDense(node, x, w, bias, false);
     return true;
   }

@@ -9,7 +9,8 @@ namespace ort_ed {
 // the same; results differ by rounding. What is replaced, float tensors only:
 //   x * Sigmoid(x), x * Sigmoid(beta * x)  -> Swish; beta of one element, trained or not
 //   Conv of images, one group              -> Conv, with channels last from one convolution to the next
-//   Gemm, MatMul of matrices, MatMul + Add of a vector -> Dense; with Swish behind it, DenseSwish
+//   Gemm, MatMul of a matrix by another or by a vector, MatMul + Add of a vector -> Dense; with Swish behind
+//   it, DenseSwish
 // Layers too narrow to gain stay as they are. Only for training: a model with these operators runs nowhere
 // else.
 void UseCpuKernels(onnx::ModelProto& model);
