@@ -129,8 +129,8 @@ class SampleRun {
       progress.Update(step);
     }
     progress.Finish();
-    if (written_ > 0) samples_->Commit();
     if (trace_ && !Interrupted()) trace_->Commit();
+    if (written_ > 0) samples_->Commit();
   }
 
   int64_t written() const { return written_; }

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -8,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "runtime/data/atomic_file.h"
 #include "tests/cli/run_command.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,25 +19,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-// Lets no file that this process or its children write grow beyond `bytes`: what a full disk feels like.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &saved_);
-    const rlimit limit = {bytes, saved_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &saved_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit saved_;
-  void (*handler_)(int);
-};
 
 class Score : public testing::Test {
  protected:
