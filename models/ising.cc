@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "models/energy_context.h"
@@ -10,6 +12,7 @@ constexpr OptionDescription kOptions[] = {
     {"init", "dense", "of the couplings: dense (normal), zero, or lattice (periodic, on the image shape)"},
     {"scale", "0.01", "standard deviation of dense couplings before they are made symmetric"},
     {"coupling", "0.2", "sigma of the lattice: J = sigma * adjacency"},
+    {"reach", "1", "of the lattice: sites up to this distance are adjacent"},
     {"field", "none", "none, or the initial value of a trained field b"},
 };
 
@@ -25,26 +28,28 @@ std::vector<float> DenseCouplings(const EnergyContext& context) {
   return g;
 }
 
-// Every site with its right and lower neighbour, around the edges. Extents of 1 and 2 have no second
-// neighbour.
+// The shorter way from one place to another on a ring.
+int64_t RingDistance(int64_t a, int64_t b, int64_t extent) {
+  const int64_t way = std::abs(a - b);
+  return std::min(way, extent - way);
+}
+
+// Every site with those within `reach` of it, around the edges.
 std::vector<float> LatticeCouplings(const EnergyContext& context) {
   if (context.image_shape.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "init 'lattice' of ising needs an image shape, height x width, e.g. 10x10");
   }
-  const std::vector<int64_t> shape = {context.dimension, context.dimension};
-  const int64_t height = context.image_shape[0];
-  const int64_t width = context.image_shape[1];
+  const int64_t sites = context.dimension, height = context.image_shape[0], width = context.image_shape[1];
+  const double reach = context.options.Number("reach");
   const auto sigma = static_cast<float>(context.options.Number("coupling"));
-  std::vector<float> g = context.initialiser.Fill(shape, 0);
-  const auto connect = [&](int64_t a, int64_t b) {
-    if (a != b) g[a * context.dimension + b] = g[b * context.dimension + a] = sigma;
-  };
-  for (int64_t row = 0; row < height; ++row) {
-    for (int64_t column = 0; column < width; ++column) {
-      const int64_t site = row * width + column;
-      connect(site, row * width + (column + 1) % width);
-      connect(site, (row + 1) % height * width + column);
+  std::vector<float> g = context.initialiser.Fill(std::vector{sites, sites}, 0);
+  for (int64_t a = 0; a < sites; ++a) {
+    for (int64_t b = 0; b < sites; ++b) {
+      const int64_t rows = RingDistance(a / width, b / width, height);
+      const int64_t columns = RingDistance(a % width, b % width, width);
+      if (a != b && static_cast<double>(rows * rows + columns * columns) <= reach * reach)
+        g[a * sites + b] = sigma;
     }
   }
   return g;

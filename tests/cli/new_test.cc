@@ -106,7 +106,7 @@ TEST_F(NewTest, HelpListsArchitecturesAndTheirOptions) {
 TEST_F(NewTest, UnknownNamesListTheCandidates) {
   ExpectFailure({"transformer", "-D", "3"}, 1, "'transformer'", "ising, rbm, mlp, resnet");
   ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 1, "ising has no option 'hidden'",
-                "init, scale, coupling, field");
+                "init, scale, coupling, reach, field");
   ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 1, "--width", "--hidden");
 }
 

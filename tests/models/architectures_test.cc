@@ -308,6 +308,19 @@ TEST(Ising, LatticeIsThePeriodicNeighbourhoodTimesSigma) {
   }
 }
 
+TEST(Ising, LatticeReachesAsFarAsAsked) {
+  EnergySpec spec{.architecture = "ising", .options = {{"init", "lattice"}}, .image_shape = {5, 7}};
+  const auto neighbours = [&](const char* reach) {
+    spec.options["reach"] = reach;
+    const std::vector<float> g = ParameterValues(BuildModel(spec), "G");
+    return std::count_if(g.begin(), g.begin() + 35, [](float coupling) { return coupling != 0; });
+  };
+  EXPECT_EQ(neighbours("1"), 4);
+  EXPECT_EQ(neighbours("1.5"), 8);
+  EXPECT_EQ(neighbours("2"), 12);
+  EXPECT_EQ(neighbours("100"), 34);
+}
+
 TEST(Ising, DenseCouplingsHaveTheLawOfTheReference) {
   constexpr int64_t kDimension = 100;
   const std::vector<float> g =
