@@ -1,14 +1,18 @@
 #include "ort_ed/mmd.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
 #include "ort_ed/error.h"
+#include "ort_ed/random.h"
 #include "sampler/parallel_for.h"
 
 namespace ort_ed {
 namespace {
+
+constexpr uint32_t kShufflePurpose = 0x5348554Du;
 
 // Rows as 64-bit words: distances and scalar products are popcounts.
 class BitRows {
@@ -89,6 +93,27 @@ double SquaredMmd(std::span<const uint8_t> a, std::span<const uint8_t> b, int64_
     return MeanKernel(CountPairs(x, y, distinct, dimension, kernel, threads), kernel, bandwidth);
   };
   return mean(rows_a, rows_a, true) + mean(rows_b, rows_b, true) - 2 * mean(rows_a, rows_b, false);
+}
+
+std::vector<double> SquaredMmdOfShuffled(std::span<const uint8_t> a, std::span<const uint8_t> b,
+                                         int64_t dimension, int64_t repeats, uint64_t seed, MmdKernel kernel,
+                                         double bandwidth, int threads) {
+  std::vector<uint8_t> rows(a.begin(), a.end());
+  rows.insert(rows.end(), b.begin(), b.end());
+  const auto row = [&](uint32_t i) { return rows.begin() + i * dimension; };
+  const auto count = static_cast<uint32_t>(rows.size() / dimension);
+  const std::span all(rows);
+  std::vector<double> values;
+  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+    RandomStream random(seed, kShufflePurpose, repeat, 0);
+    for (uint32_t i = count; i > 1; --i) {
+      const uint32_t j = random.Below(i);
+      if (j != i - 1) std::swap_ranges(row(j), row(j) + dimension, row(i - 1));
+    }
+    values.push_back(
+        SquaredMmd(all.first(a.size()), all.last(b.size()), dimension, kernel, bandwidth, threads));
+  }
+  return values;
 }
 
 }  // namespace ort_ed

@@ -6,7 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include "ort_ed/error.h"
-#include "ort_ed/mmd.h"
 #include "runtime/data/atomic_file.h"
 #include "runtime/data/planar.h"
 #include "runtime/data/row_reader.h"
@@ -15,7 +14,7 @@
 #include "tools/energies_picture.h"
 #include "tools/find_named.h"
 #include "tools/progress.h"
-#include "tools/sampler_arguments.h"
+#include "tools/sample_comparison.h"
 #include "tools/sampling_model.h"
 
 namespace ort_ed {
@@ -48,9 +47,7 @@ struct Evaluation {
   std::optional<LogZEstimate> reverse;  // the other side of the bracket
   std::optional<Mean> raise_nll;        // conservative: RAISE from rows of the data
   std::optional<double> entropy;        // of the true density
-  std::optional<double> mmd_hamming;
-  std::optional<double> mmd_linear;
-  std::vector<double> sample_energies;
+  std::optional<SampleComparison> samples;
 
   double Nll() const { return energy.value + log_z.log_z; }
   double NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
@@ -141,40 +138,11 @@ constexpr LogZMethod kLogZMethods[] = {
     {"is", ImportanceMethod}, {"metadata", MetadataMethod},
 };
 
-// Independent chains from the base distribution, `steps` steps each.
-Chains DrawSamples(const argparse::ArgumentParser& arguments, const Target& target, int64_t count) {
-  const ChosenSampler chosen = ReadSamplerArguments(arguments);
-  const auto steps = arguments.get<int64_t>("--steps");
-  const auto sampler = MakeSampler(chosen.name, target, chosen.options);
-  Chains chains = StartChains(target, count, arguments.get<uint64_t>("--seed"));
-  const auto show = ShowWork("sampling", "steps");
-  for (int64_t step = 0; step < steps; ++step) {
-    sampler->Step(chains, 1);
-    show(step + 1, steps);
-  }
-  return chains;
-}
-
-void CompareSamples(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
-                    Evaluation& evaluation) {
-  const auto count = arguments.get<int64_t>("--samples");
-  if (count == 0) return;
-  const Chains chains = DrawSamples(arguments, target, count);
-  evaluation.sample_energies = chains.energies;
-  const std::vector<uint8_t> samples(chains.states.begin(), chains.states.end());
-  const int threads = arguments.get<int>("--threads");
-  const auto mmd = [&](MmdKernel kernel) {
-    return SquaredMmd(samples, data.values, data.columns, kernel, kMmdBandwidth, threads);
-  };
-  evaluation.mmd_hamming = mmd(MmdKernel::kHamming);
-  evaluation.mmd_linear = mmd(MmdKernel::kLinear);
-}
-
 Canvas Histograms(const argparse::ArgumentParser& arguments, const Evaluation& evaluation) {
   const std::vector<float>& data = evaluation.data_energies;
   std::vector<HistogramSeries> series = {
       {std::filesystem::path(arguments.get("--data")).filename(), {data.begin(), data.end()}}};
-  if (!evaluation.sample_energies.empty()) series.push_back({"model samples", evaluation.sample_energies});
+  if (evaluation.samples) series.push_back({"model samples", evaluation.samples->energies});
   return EnergiesPicture(arguments.get("model"), std::move(series));
 }
 
@@ -198,9 +166,7 @@ nlohmann::ordered_json ToJson(const Evaluation& e) {
     json["entropy"] = *e.entropy;
     json["nll_above_entropy"] = e.Nll() - *e.entropy;
   }
-  if (e.mmd_hamming)
-    json["mmd"] = {
-        {"samples", e.sample_energies.size()}, {"hamming", *e.mmd_hamming}, {"linear", *e.mmd_linear}};
+  if (e.samples) json["mmd"] = ToJson(*e.samples);
   return json;
 }
 
@@ -223,11 +189,15 @@ void Print(const Evaluation& e) {
     line("  above the true entropy",
          fmt::format("{:.4f} (entropy {:.4f})", e.Nll() - *e.entropy, *e.entropy));
   line("bits per dimension", fmt::format("{:.4f}", e.BitsPerDimension()));
-  if (e.mmd_hamming) {
-    line("squared MMD, hamming",
-         fmt::format("{:.3e} ({} samples)", *e.mmd_hamming, e.sample_energies.size()));
-    line("squared MMD, linear", fmt::format("{:.3e}", *e.mmd_linear));
-  }
+  if (!e.samples) return;
+  const SampleComparison& samples = *e.samples;
+  line("squared MMD, hamming",
+       fmt::format("{:.3e} ({} samples{})", samples.hamming, samples.samples,
+                   samples.sets > 1 ? fmt::format(", mean of {} sets", samples.sets) : ""));
+  if (samples.null)
+    line("  without a difference",
+         fmt::format("{:.3e} to {:.3e} in 95 %", samples.null->low, samples.null->high));
+  line("squared MMD, linear", fmt::format("{:.3e}", samples.linear));
 }
 
 void AddArguments(argparse::ArgumentParser& parser) {
@@ -252,22 +222,13 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .scan<'i', int64_t>()
       .metavar("N")
       .help("ais: chains of RAISE for each of its rows");
-  parser.add_argument("--samples")
-      .default_value(int64_t{1000})
-      .scan<'i', int64_t>()
-      .metavar("N")
-      .help("samples of the model for the MMD and --png; 0: none");
-  parser.add_argument("--steps")
-      .default_value(int64_t{200})
-      .scan<'i', int64_t>()
-      .metavar("N")
-      .help("sampler steps of each sample");
   parser.add_argument("--density")
       .metavar("NAME")
       .help("the planar density the data comes from: also reports how far above its entropy the model is");
   parser.add_argument("--png").metavar("FILE").help(
       "a picture: histograms of the energies of the data and of the model's samples");
   parser.add_argument("--json").flag().help("print everything as JSON");
+  AddComparisonArguments(parser);
   AddAnnealingArguments(parser);
   AddDataArguments(parser);
   AddDeviceArguments(parser);
@@ -292,7 +253,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   evaluation.energy = MeanOf(evaluation.data_energies);
   method.estimate({arguments, model, target, data}, evaluation);
   if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
-  CompareSamples(arguments, target, data, evaluation);
+  evaluation.samples = CompareSamples(arguments, target, data);
   if (picture) {
     picture->Write(Histograms(arguments, evaluation).Png());
     picture->Commit();

@@ -181,6 +181,26 @@ TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
   EXPECT_TRUE(result["mmd"].contains("hamming"));
 }
 
+TEST(EvalCommand, SetsOfSamplesAreComparedWithShuffles) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const std::string samples = folder.File("samples.npy");
+  ASSERT_EQ(RunOrtEd({"sample", model, "-n", "600", "--steps", "50", "--seed", "7", "-o", samples}).exit_code,
+            0);
+  const json mmd = RunJson({"eval", model, "--data", samples, "--samples", "200", "--sample-sets", "3",
+                            "--steps", "40", "--mmd-null", "40"})["mmd"];
+  EXPECT_EQ(mmd["sets"], 3);
+  EXPECT_LT(mmd["hamming_null"][0], 0);
+  EXPECT_GT(mmd["hamming_null"][1], 0);
+  // Data of the model itself: the seed is one for which the 5 % case does not occur.
+  EXPECT_GT(mmd["hamming"], mmd["hamming_null"][0]);
+  EXPECT_LT(mmd["hamming"], mmd["hamming_null"][1]);
+  const json other = RunJson({"eval", model, "--data", WriteRows(folder, 10, 400), "--samples", "200",
+                              "--steps", "40", "--mmd-null", "40"})["mmd"];
+  EXPECT_GT(other["hamming"], other["hamming_null"][1]);
+  EXPECT_EQ(RunOrtEd({"eval", model, "--data", samples, "--thin", "0"}).exit_code, 2);
+}
+
 TEST(EvalCommand, AnnealingBracketsTheExactLikelihood) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});

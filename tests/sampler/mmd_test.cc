@@ -1,5 +1,6 @@
 #include "ort_ed/mmd.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -73,6 +74,34 @@ TEST(SquaredMmd, NeedsTwoRows) {
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { SquaredMmd(Rows(1, 4, 0.5f, 1), Rows(5, 4, 0.5f, 1), 4); },
       "two rows");
+}
+
+// The shuffled values scatter as fresh draws of one distribution do, and lie far below a real difference.
+TEST(SquaredMmdOfShuffled, IsTheLawOfNoDifference) {
+  constexpr int64_t kRows = 60, kDimension = 12, kRepeats = 400;
+  const auto moments = [](const std::vector<double>& values) {
+    double mean = 0, square = 0;
+    for (double v : values) mean += v / static_cast<double>(values.size());
+    for (double v : values) square += (v - mean) * (v - mean) / static_cast<double>(values.size());
+    return std::pair(mean, std::sqrt(square));
+  };
+  std::vector<double> fresh;
+  for (uint64_t i = 0; i < kRepeats; ++i)
+    fresh.push_back(SquaredMmd(Rows(kRows, kDimension, 0.4f, 1000 + 2 * i),
+                               Rows(kRows, kDimension, 0.4f, 1001 + 2 * i), kDimension));
+  const auto a = Rows(kRows, kDimension, 0.4f, 1), b = Rows(kRows, kDimension, 0.4f, 2);
+  const auto shuffled = SquaredMmdOfShuffled(a, b, kDimension, kRepeats, 3);
+  ASSERT_EQ(shuffled.size(), kRepeats);
+  const auto [fresh_mean, fresh_sd] = moments(fresh);
+  const auto [mean, sd] = moments(shuffled);
+  // Standard errors: sd / sqrt(400) of a mean, about 7 % of a standard deviation (the law is skewed).
+  EXPECT_NEAR(mean, 0, 4 * fresh_sd / std::sqrt(kRepeats));
+  EXPECT_NEAR(sd / fresh_sd, 1, 0.35);
+  EXPECT_NE(shuffled[0], shuffled[1]);
+
+  const auto other = Rows(kRows, kDimension, 0.7f, 4);
+  const auto null = SquaredMmdOfShuffled(a, other, kDimension, 100, 5);
+  EXPECT_GT(SquaredMmd(a, other, kDimension), *std::max_element(null.begin(), null.end()));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ort_ed/export.h"
 
@@ -24,5 +25,12 @@ inline constexpr double kMmdBandwidth = 0.1;
 ORT_ED_API double SquaredMmd(std::span<const uint8_t> a, std::span<const uint8_t> b, int64_t dimension,
                              MmdKernel kernel = MmdKernel::kHamming, double bandwidth = kMmdBandwidth,
                              int threads = 0);
+
+// SquaredMmd() after all rows of both sets were put together and dealt out again at random, `repeats` times:
+// how it scatters if both are samples of one distribution.
+ORT_ED_API std::vector<double> SquaredMmdOfShuffled(std::span<const uint8_t> a, std::span<const uint8_t> b,
+                                                    int64_t dimension, int64_t repeats, uint64_t seed,
+                                                    MmdKernel kernel = MmdKernel::kHamming,
+                                                    double bandwidth = kMmdBandwidth, int threads = 0);
 
 }  // namespace ort_ed
