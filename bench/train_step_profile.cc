@@ -89,6 +89,7 @@ std::string RunProfiled(const Arguments& arguments) {
 
   Ort::SessionOptions options = MakeSessionOptions(Device{}, arguments.threads);
   RegisterCpuKernels(options);
+  options.DisableMemPattern();  // as TrainSession does
   options.EnableProfiling((std::filesystem::temp_directory_path() / "ort_ed_train_step").c_str());
   const std::string bytes = graph.model.SerializeAsString();
   Ort::Session session = OpenSession(std::as_bytes(std::span(bytes)), options, "training graph");
