@@ -91,8 +91,8 @@ class Call {
   void Run(size_t count, const std::function<void(size_t)>& task) const {
     if (count == 1) return task(0);
     context_.ParallelFor(
-        [](void* data, size_t i) { (*static_cast<const std::function<void(size_t)>*>(data))(i); }, count, count,
-        const_cast<std::function<void(size_t)>*>(&task));
+        [](void* data, size_t i) { (*static_cast<const std::function<void(size_t)>*>(data))(i); }, count,
+        count, const_cast<std::function<void(size_t)>*>(&task));
   }
 
   Ort::KernelContext context_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "trainer/kernels/single_output.h"
+
 namespace ort_ed {
 namespace {
 
@@ -42,6 +44,7 @@ void MultiplyByWeights(const KernelContext& context, const DenseShape& shape, co
 
 void Dense(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
            const float* bias, float* y) {
+  if (shape.out == 1) return SingleOutput(context, shape, x, w, bias, y);
   MultiplyByWeights(context, shape, x, w, bias, y, [](size_t, size_t) {});
 }
 

@@ -5,6 +5,7 @@
 
 #include "trainer/kernels/dense.h"
 #include "trainer/kernels/outer_product_sum.h"
+#include "trainer/kernels/single_output.h"
 
 namespace ort_ed {
 namespace {
@@ -174,6 +175,7 @@ class Backward {
 
 void DenseGrad(const KernelContext& context, const DenseShape& shape, const DenseOperands& operands,
                const SwishResult* swish, const DenseGradients& gradients) {
+  if (shape.out == 1 && !swish) return SingleOutputGrad(context, shape, operands, gradients);
   Backward(context, shape, operands, swish, gradients).Run();
 }
 

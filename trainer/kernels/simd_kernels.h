@@ -37,6 +37,12 @@ struct SimdKernels {
   // sums[0, columns) += the sum of the rows.
   void (*add_rows)(size_t rows, size_t columns, const float* in, size_t stride, float* sums);
 
+  // out[r] = start + in[r] * w: the products of rows with one vector.
+  void (*dot_rows)(size_t rows, size_t columns, const float* in, const float* w, float start, float* out);
+  // Their gradients: din[r] = dout[r] * w, dw += the sum of dout[r] * in[r]. Null: not wanted.
+  void (*dot_rows_grad)(size_t rows, size_t columns, const float* in, const float* w, const float* dout,
+                        float* din, float* dw);
+
   // out = x * sigmoid(beta * x); the sigmoid as well unless null. out may be x.
   void (*swish)(size_t count, float beta, const float* x, float* out, float* sigmoid);
   // dx = dout * d(swish)/dx; returns the sum of dout * d(swish)/dbeta.

@@ -302,6 +302,52 @@ void AddRows(size_t rows, size_t columns, const float* in, size_t stride, float*
   });
 }
 
+void DotRows(size_t rows, size_t columns, const float* in, const float* w, float start, float* out) {
+  constexpr size_t kVectors = 4, kColumns = kVectors * kLanes;
+  for (size_t r = 0; r < rows; ++r, in += columns) {
+    Floats sum[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) sum[v] = Floats{};
+    size_t c = 0;
+    for (; c + kColumns <= columns; c += kColumns) {
+      for (size_t v = 0; v < kVectors; ++v) sum[v] += Load(in + c + v * kLanes) * Load(w + c + v * kLanes);
+    }
+    ForVectors(columns - c,
+               [&](size_t i, int n) { sum[0] += LoadSome(in + c + i, n) * LoadSome(w + c + i, n); });
+    const Floats all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    float total = start;
+    for (int i = 0; i < kLanes; ++i) total += all[i];
+    out[r] = total;
+  }
+}
+
+// Some rows at a time, so that w and dw are loaded less often.
+template <size_t kRowsAtOnce>
+inline void DotRowsGradOfSome(size_t columns, const float* in, const float* w, const float* dout, float* din,
+                              float* dw) {
+  ForVectors(columns, [=](size_t c, int n) {
+    const Floats weights = LoadSome(w + c, n);
+    Floats sum = dw ? LoadSome(dw + c, n) : Floats{};
+    for (size_t r = 0; r < kRowsAtOnce; ++r) {
+      if (din) StoreSome(din + r * columns + c, weights * dout[r], n);
+      if (dw) sum += LoadSome(in + r * columns + c, n) * dout[r];
+    }
+    if (dw) StoreSome(dw + c, sum, n);
+  });
+}
+
+void DotRowsGrad(size_t rows, size_t columns, const float* in, const float* w, const float* dout, float* din,
+                 float* dw) {
+  constexpr size_t kRowsAtOnce = 4;
+  size_t r = 0;
+  for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce) {
+    DotRowsGradOfSome<kRowsAtOnce>(columns, in + r * columns, w, dout + r, din ? din + r * columns : nullptr,
+                                   dw);
+  }
+  for (; r < rows; ++r) {
+    DotRowsGradOfSome<1>(columns, in + r * columns, w, dout + r, din ? din + r * columns : nullptr, dw);
+  }
+}
+
 }  // namespace
 }  // namespace ort_ed
 
@@ -319,6 +365,8 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
            OuterProducts<6>},
           Transpose,
           AddRows,
+          DotRows,
+          DotRowsGrad,
           Swish,
           SwishGrad,
           SwishGradOfResult,

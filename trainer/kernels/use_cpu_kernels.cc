@@ -13,7 +13,8 @@
 namespace ort_ed {
 namespace {
 
-// A narrower layer does not fill the registers' tile; ONNX Runtime's own kernels are as good there.
+// A narrower layer does not fill the registers' tile, unless it has just one output; ONNX Runtime's own
+// kernels are as good there.
 constexpr int64_t kNarrowest = 8;
 
 const onnx::AttributeProto* FindAttribute(const onnx::NodeProto& node, const std::string& name) {
@@ -169,7 +170,9 @@ class Rewriter {
   bool IsDense(const std::string& x_name, const std::string& w_name, const std::string& bias_name,
                bool transposed) const {
     const TensorInfo *x = FloatTensor(x_name, 2), *w = FloatTensor(w_name, 2);
-    if (!x || !w || w->shape[0].value < kNarrowest || w->shape[1].value < kNarrowest) return false;
+    if (!x || !w) return false;
+    const int64_t in = w->shape[transposed ? 1 : 0].value, out = w->shape[transposed ? 0 : 1].value;
+    if (out != 1 && (in < kNarrowest || out < kNarrowest)) return false;
     if (bias_name.empty()) return true;
     const TensorInfo* bias = FloatTensor(bias_name, 1);
     return bias && bias->shape[0].value == w->shape[transposed ? 0 : 1].value;

@@ -83,8 +83,8 @@ void CheckAgainstSums(const KernelContext& context, const DenseShape& shape) {
 }
 
 TEST(DenseTest, MatchesPlainSumsForEveryEdgeOfTheBlocks) {
-  const DenseShape shapes[] = {{1, 1, 1},   {5, 3, 2},     {6, 16, 16},  {7, 17, 15},
-                               {13, 33, 8}, {97, 300, 31}, {101, 6, 65}, {300, 513, 48}};
+  const DenseShape shapes[] = {{1, 1, 1},     {5, 3, 2},    {6, 16, 16},    {7, 17, 15}, {13, 33, 8},
+                               {97, 300, 31}, {101, 6, 65}, {300, 513, 48}, {600, 70, 1}};
   ForEachSimd([&](const KernelContext& context) {
     for (DenseShape shape : shapes) {
       for (bool transposed : {false, true}) {

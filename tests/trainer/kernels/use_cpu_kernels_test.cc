@@ -117,6 +117,8 @@ TEST(UseCpuKernelsTest, DenseLayers) {
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,10", "y = Gemm(x, w, row)")), ElementsAre("Gemm"));
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "9,10", "y = Gemm<transA = 1>(x, x)")), ElementsAre("Gemm"));
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,2", "y = MatMul(x, narrow)")), ElementsAre("MatMul"));
+  EXPECT_THAT(OperatorsAfter("(float[N,3] x, float[3,1] w) => (float[N,1] y) { y = MatMul(x, w) }"),
+              ElementsAre("ort_ed.Dense"));
   EXPECT_THAT(OperatorsAfter("(float[N,3] x, float[3] v) => (float[N] y) { y = MatMul(x, v) }"),
               ElementsAre("ort_ed.Dense"));
   EXPECT_THAT(OperatorsAfter("(float[3] v, float[3,9] w) => (float[9] y) { y = MatMul(v, w) }"),
@@ -164,6 +166,9 @@ constexpr GradientCase kCases[] = {
     {.name = "Dense",
      .graph = "(float[N,9] x, float[9,10] w, float[10] b) => (float[N,10] y) { y = Gemm(x, w, b) }",
      .constant = "x"},
+    {.name = "Dense",
+     .graph =
+         "(float[N,19] x, float[1,19] w, float[1] b) => (float[N,1] y) { y = Gemm<transB = 1>(x, w, b) }"},
     {.name = "Dense", .graph = "(float[N,9] x, float[9] v) => (float[N] y) { y = MatMul(x, v) }"},
     {.name = "Dense",
      .graph = "(float[N,2] x, float[2] v, float[N] b) => (float[N] y) { m = MatMul(x, v) y = Add(m, b) }"},
