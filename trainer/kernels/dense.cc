@@ -11,17 +11,11 @@ namespace {
 // Rows of one task: they stay in the second-level cache while every panel of the weights passes by.
 constexpr size_t kTaskRows = 16 * SimdKernels::kRows;
 
-PackedPanels PackWeights(const KernelContext& context, const DenseShape& shape, const float* w) {
-  const size_t in_stride = shape.transposed ? 1 : shape.out, out_stride = shape.transposed ? shape.in : 1;
-  return PackedPanels(context, 1, shape.in, shape.out,
-                      [=](size_t, size_t in, size_t out) { return w[in * in_stride + out * out_stride]; });
-}
-
 // y = x * w + bias; then finish(first row, rows) while those rows of y are in cache.
 template <typename Finish>
 void MultiplyByWeights(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
                        const float* bias, float* y, Finish finish) {
-  const PackedPanels weights = PackWeights(context, shape, w);
+  const PackedPanels weights(context, shape.in, shape.out, w, shape.transposed);
   const std::vector<float> start = PadToPanels(context.simd, bias, shape.out);
   context.parallel_for(DivideUp(shape.rows, kTaskRows), [&](size_t task) {
     const size_t first = task * kTaskRows, count = std::min(kTaskRows, shape.rows - first);

@@ -37,7 +37,10 @@ class Backward {
         parts_(PartCount(shape)),
         bias_sums_(parts_ * shape.out),
         beta_sums_(parts_) {
-    if (gradients.dx) PackWeights();
+    if (gradients.dx) {
+      weights_.emplace(context, shape.out, shape.in, operands.w, !shape.transposed);
+      zeros_ = PadToPanels(context.simd, nullptr, shape.in);
+    }
     const size_t left = shape.transposed ? shape.out : shape.in, right = shape.in + shape.out - left;
     if (gradients.dw) sum_.emplace(context.simd, left, 1, right, parts_);
   }
@@ -79,15 +82,6 @@ class Backward {
   size_t DzSize() const { return swish_ ? kBlockRows * shape_.out : 0; }
   size_t LeftSize() const { return sum_ ? sum_->PackedLeftSize(kBlockRows) : 0; }
   size_t RightSize() const { return sum_ ? kBlockRows * sum_->right_blocks() * sum_->panel() : 0; }
-
-  void PackWeights() {
-    const float* w = operands_.w;
-    const size_t in_stride = shape_.transposed ? 1 : shape_.out,
-                 out_stride = shape_.transposed ? shape_.in : 1;
-    weights_.emplace(context_, 1, shape_.out, shape_.in,
-                     [=](size_t, size_t out, size_t in) { return w[in * in_stride + out * out_stride]; });
-    zeros_ = PadToPanels(context_.simd, nullptr, shape_.in);
-  }
 
   void RunPart(size_t part) {
     Buffers buffers(*this);

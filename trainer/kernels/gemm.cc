@@ -50,6 +50,21 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
 
 }  // namespace
 
+PackedPanels::PackedPanels(const KernelContext& context, size_t depth, size_t columns, const float* matrix,
+                           bool transposed)
+    : PackedPanels(context.simd, 1, depth, columns) {
+  context.parallel_for(panels(), [&](size_t p) {
+    float* panel = MutablePanel(p);
+    const size_t first = p * width_, used = Used(p);
+    if (used < width_) std::fill_n(panel, depth * width_, 0.0f);
+    if (transposed) {
+      context.simd.transpose(used, depth, matrix + first * depth, depth, panel, width_);
+    } else {
+      for (size_t d = 0; d < depth; ++d) std::copy_n(matrix + d * columns + first, used, panel + d * width_);
+    }
+  });
+}
+
 void MultiplyRows(const SimdKernels& simd, const RowPointers& rows, const PackedPanels& weights,
                   const float* start, ReadAhead& ahead) {
   for (size_t p = 0; p < weights.panels(); ++p) {

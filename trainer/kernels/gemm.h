@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -30,6 +31,10 @@ class PackedPanels {
     context.parallel_for(panels(), [&](size_t p) { Fill(p, weight); });
   }
 
+  // A matrix of depth x columns, row by row, or its transpose.
+  PackedPanels(const KernelContext& context, size_t depth, size_t columns, const float* matrix,
+               bool transposed);
+
   size_t taps() const { return taps_; }
   size_t depth() const { return depth_; }
   size_t columns() const { return columns_; }
@@ -45,10 +50,14 @@ class PackedPanels {
         width_(simd.panel),
         buffer_(taps * depth * DivideUp(columns, width_) * width_ * sizeof(float)) {}
 
+  float* MutablePanel(size_t p) { return const_cast<float*>(Panel(p)); }
+  // Columns of the panel that are columns of the matrix.
+  size_t Used(size_t p) const { return std::min(width_, columns_ - p * width_); }
+
   template <typename Weight>
   void Fill(size_t p, const Weight& weight) {
-    float* out = const_cast<float*>(Panel(p));
-    const size_t first = p * width_, used = first + width_ <= columns_ ? width_ : columns_ - first;
+    float* out = MutablePanel(p);
+    const size_t first = p * width_, used = Used(p);
     for (size_t tap = 0; tap < taps_; ++tap) {
       for (size_t d = 0; d < depth_; ++d, out += width_) {
         for (size_t j = 0; j < used; ++j) out[j] = weight(tap, d, first + j);
