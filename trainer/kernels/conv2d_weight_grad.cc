@@ -28,7 +28,6 @@ class WeightGrad {
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
     const size_t task_images = TaskImages(output_.pixels(), shape_.images);
     context_.parallel_for(parts_, [&](size_t part) {
-      sum_.Clear(part);
       const size_t end = shape_.images * (part + 1) / parts_;
       for (size_t n = shape_.images * part / parts_; n < end; n += task_images) {
         AddImages(part, std::min(task_images, end - n), x + n * input_.size(), dy + n * output_.size());

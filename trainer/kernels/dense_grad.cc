@@ -85,7 +85,6 @@ class Backward {
 
   void RunPart(size_t part) {
     Buffers buffers(*this);
-    if (sum_) sum_->Clear(part);
     const size_t begin = shape_.rows * part / parts_, rows = shape_.rows * (part + 1) / parts_ - begin;
     if (rows == 0) return;
     const size_t block_rows = EvenBlock(rows);

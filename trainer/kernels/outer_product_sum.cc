@@ -1,6 +1,7 @@
 #include "trainer/kernels/outer_product_sum.h"
 
 #include <cstring>
+#include <utility>
 
 namespace ort_ed {
 namespace {
@@ -27,7 +28,8 @@ OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, s
       right_blocks_(DivideUp(right_columns, panel_)),
       row_size_(taps * right_blocks_ * panel_),
       parts_(parts),
-      sums_(parts * left_columns * row_size_ * sizeof(float)) {}
+      sums_(parts * left_columns * row_size_ * sizeof(float)),
+      empty_(parts, true) {}
 
 size_t OuterProductSum::Parts(size_t positions, size_t size, size_t min_part_positions) {
   // Not more memory than a large layer can spare.
@@ -64,10 +66,15 @@ void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, 
   }
 }
 
-void OuterProductSum::Clear(size_t part) { std::fill_n(Part(part), left_columns_ * row_size_, 0.0f); }
+void OuterProductSum::FillEmptyParts() {
+  for (size_t part = 0; part < parts_; ++part) {
+    if (std::exchange(empty_[part], false)) std::fill_n(Part(part), left_columns_ * row_size_, 0.0f);
+  }
+}
 
 void OuterProductSum::Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
                           size_t block_stride, ReadAhead& ahead) {
+  const bool add = !std::exchange(empty_[part], false);
   for (size_t block = 0; block < right_blocks_; ++block) {
     for (size_t l = 0; l < left_columns_; l += kRows) {
       const auto outer_products = simd_.outer_products[std::min(kRows, left_columns_ - l) - 1];
@@ -75,7 +82,7 @@ void OuterProductSum::Add(size_t part, size_t positions, const float* packed_lef
       for (size_t tap = 0; tap < taps_; ++tap) {
         ahead.Step();
         outer_products(positions, packed_left + l * positions, right + tap * positions, block * block_stride,
-                       out + tap * right_blocks_ * panel_, row_size_);
+                       out + tap * right_blocks_ * panel_, row_size_, add);
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "trainer/kernels/gemm.h"
 
@@ -30,7 +31,6 @@ class OuterProductSum {
   // Rows of the right side -> [block][block_rows >= rows][panel()].
   void PackRight(size_t rows, const float* right, size_t stride, float* packed, size_t block_rows) const;
 
-  void Clear(size_t part);
   // right: pointers [tap][position] to the first block of a row; a row's next block lies block_stride
   // further.
   void Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
@@ -43,7 +43,9 @@ class OuterProductSum {
   // The steps of `ahead` that Add() takes.
   size_t TileCount() const { return DivideUp(left_columns_, SimdKernels::kRows) * taps_ * right_blocks_; }
 
-  // The sums of a part so far: [tap][right_blocks() * panel()].
+  // Parts to which nothing was added become zero. Before Row().
+  void FillEmptyParts();
+  // The sums of a part: [tap][right_blocks() * panel()].
   const float* Row(size_t part, size_t l) const { return Part(part) + l * row_size_; }
 
   // Adds the parts and calls take(l, sums) with sums[tap * right_blocks() * panel() + r] for each l, on
@@ -51,6 +53,7 @@ class OuterProductSum {
   template <typename Take>
   void Finish(const ParallelFor& parallel_for, Take take) {
     constexpr size_t kTaskRows = 8;
+    FillEmptyParts();
     parallel_for(DivideUp(left_columns_, kTaskRows), [&](size_t task) {
       const size_t end = std::min(left_columns_, (task + 1) * kTaskRows);
       for (size_t l = task * kTaskRows; l < end; ++l) take(l, AddParts(l));
@@ -65,7 +68,8 @@ class OuterProductSum {
   size_t left_columns_, taps_, right_columns_, panel_, right_blocks_;
   size_t row_size_;  // taps * right_blocks * panel
   size_t parts_;
-  AlignedBuffer sums_;  // [part][l][tap][r]
+  AlignedBuffer sums_;       // [part][l][tap][r]
+  std::vector<char> empty_;  // parts to which nothing was added; no vector<bool>, since threads share it
 };
 
 }  // namespace ort_ed

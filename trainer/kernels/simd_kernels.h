@@ -24,10 +24,11 @@ struct SimdKernels {
                                   float* const* out);
   RowsTimesPanel rows_times_panel[kRows];  // [R - 1]
 
-  // For each of R rows: out[r * out_stride + (0 ... panel)) += sum over k of left[k * kRows + r] *
-  // right[k][offset + (0 ... panel)): the sum of outer products that a weight gradient is.
+  // For each of R rows: out[r * out_stride + (0 ... panel)) = sum over k of left[k * kRows + r] *
+  // right[k][offset + (0 ... panel)), added to what is there if `add`: the sum of outer products that a
+  // weight gradient is.
   using OuterProducts = void (*)(size_t count, const float* left, const float* const* right, size_t offset,
-                                 float* out, size_t out_stride);
+                                 float* out, size_t out_stride, bool add);
   OuterProducts outer_products[kRows];  // [R - 1]
 
   // out[c * out_stride + r] = in[r * in_stride + c].

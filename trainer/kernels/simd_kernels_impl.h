@@ -52,7 +52,7 @@ void RowsTimesPanel(size_t taps, size_t depth, const float* const* rows, size_t 
 // The sums so far are added at the end, when they have arrived in cache.
 template <int R>
 void OuterProducts(size_t count, const float* left, const float* const* right, size_t offset, float* out,
-                   size_t out_stride) {
+                   size_t out_stride, bool add) {
   Floats low[R], high[R];
   for (int r = 0; r < R; ++r) {
     low[r] = high[r] = Floats{};
@@ -69,8 +69,8 @@ void OuterProducts(size_t count, const float* left, const float* const* right, s
   }
   for (int r = 0; r < R; ++r) {
     float* sum = out + r * out_stride;
-    Store(sum, Load(sum) + low[r]);
-    Store(sum + kLanes, Load(sum + kLanes) + high[r]);
+    Store(sum, add ? Load(sum) + low[r] : low[r]);
+    Store(sum + kLanes, add ? Load(sum + kLanes) + high[r] : high[r]);
   }
 }
 

@@ -34,7 +34,6 @@ class TiledWeightGrad {
         zeros_(std::max(shape.in_channels, shape.out_channels)) {}
 
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
-    for (size_t product = 0; product < kProducts; ++product) sum_.Clear(product);
     if (dbias) std::fill_n(dbias, shape_.out_channels, 0.0f);
     for (size_t first = 0; first < shape_.images; first += held_images_) {
       const size_t images = std::min(held_images_, shape_.images - first);
@@ -45,6 +44,7 @@ class TiledWeightGrad {
       if (dbias)
         context_.simd.add_rows(images, shape_.out_channels, image_bias_.data(), shape_.out_channels, dbias);
     }
+    sum_.FillEmptyParts();
     context_.parallel_for(shape_.out_channels,
                           [&](size_t out) { Finish(out, dw + out * shape_.in_channels * 9); });
   }
