@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The paper's experiments with ort-ed: runs a table, resumes where it was stopped, writes docs/results/*.md.
+
+    cmake --preset release && cmake --build --preset release --target ort-ed
+    bench/paper.py densities                   # runs the cells that have no result yet, then writes the page
+    bench/paper.py densities --only 'pinwheel*'
+    bench/paper.py ising real --render         # only writes the pages
+"""
+import argparse
+import fnmatch
+import importlib
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from paper import experiment  # noqa: E402
+
+TABLES = ["densities", "ablations", "ising", "images", "real"]
+
+
+def run(table, pattern):
+    for name in table.cells():
+        cell = experiment.Cell(table.NAME, name)
+        if fnmatch.fnmatch(name, pattern) and cell.result() is None:
+            print(f"{table.NAME}/{name}", flush=True)
+            table.run(cell)
+
+
+def render(table):
+    cells = [experiment.Cell(table.NAME, name) for name in table.cells()]
+    results = {cell.name: cell.result() for cell in cells if cell.result()}
+    if results:
+        table.render(results)
+    else:
+        print(f"{table.NAME}: no results yet")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tables", nargs="+", choices=TABLES, metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="cells to run, e.g. 'pinwheel*'")
+    parser.add_argument("--render", action="store_true", help="run nothing, write the pages")
+    parser.add_argument("--ort-ed", type=pathlib.Path, default=experiment.Settings.ort_ed, metavar="FILE")
+    parser.add_argument("--out", type=pathlib.Path, default=experiment.Settings.out, metavar="FOLDER",
+                        help="for runs and rows")
+    parser.add_argument("--data", type=pathlib.Path, default=experiment.Settings.data, metavar="FOLDER",
+                        help="where the image and real data sets are")
+    options = parser.parse_args()
+    experiment.Settings.ort_ed = options.ort_ed.resolve()
+    experiment.Settings.out = options.out.resolve()
+    experiment.Settings.data = options.data.resolve()
+    for name in options.tables:
+        table = importlib.import_module(f"paper.{name}")
+        if not options.render:
+            run(table, options.only)
+        render(table)
+
+
+main()

@@ -1,0 +1,32 @@
+"""Tables and pages for docs/results, written from result files alone."""
+from . import experiment
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def commands(result):
+    lines = [c["command"] + (f"   # {c['seconds']:.0f} s" if c.get("seconds", 0) >= 1 else "") for c in result["commands"]]
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+def provenance(results, table_name):
+    dates = sorted({r["date"] for r in results})
+    span = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    machines = ", ".join(sorted({r["machine"] for r in results}))
+    versions = ", ".join(sorted({r["version"] for r in results}))
+    return (f"Measured {span} on {machines}, {versions}. `bench/paper.py {table_name}` makes this page: it runs what has no "
+            f"result file in `docs/results/data/{table_name}/` yet and writes the tables from those files.")
+
+
+def write_page(name, text):
+    experiment.DOCS.mkdir(parents=True, exist_ok=True)
+    (experiment.DOCS / f"{name}.md").write_text(text.strip() + "\n")
+    print(f"wrote docs/results/{name}.md")
+
+
+def seconds(value):
+    return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
