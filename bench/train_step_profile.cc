@@ -20,6 +20,7 @@
 #include "models/energy_spec.h"
 #include "runtime/session.h"
 #include "trainer/kernels/cpu_ops.h"
+#include "trainer/kernels/fuse_elementwise.h"
 #include "trainer/kernels/use_cpu_kernels.h"
 #include "trainer/perturbation/perturbation.h"
 #include "trainer/train_session.h"
@@ -68,7 +69,8 @@ std::string RunProfiled(const Arguments& arguments) {
   TrainingSpec spec;
   spec.optimizer.clip_norm = 5;
   spec.optimizer.ema_decay = 0.999;
-  const TrainingGraph graph = BuildTrainingGraph(model, spec);
+  TrainingGraph graph = BuildTrainingGraph(model, spec);
+  if (!arguments.standard) FuseElementwise(graph.model);
   ContrastiveBatch batch = BatchFor(arguments.network, graph.dimension);
   std::vector<float> control = ControlVector(spec.optimizer, 1e-3, 1, batch.positives);
   std::vector<float> parameters = FlatParameters(model, graph.parameters), zeros(parameters.size());

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "trainer/autodiff/prepare_model.h"
+#include "trainer/kernels/fuse_elementwise.h"
 #include "trainer/kernels/use_cpu_kernels.h"
 #include "trainer/train_session.h"
 #include "trainer/training_graph.h"
@@ -58,7 +59,7 @@ struct TrainStep::Impl {
       throw Error(ErrorCode::kInvalidArgument, "the size of micro-batches must not be negative");
     }
     PrepareForDifferentiation(energy_model);
-    if (options.cpu_kernels && options.device.provider == "cpu") UseCpuKernels(energy_model);
+    if (HasCpuKernels()) UseCpuKernels(energy_model);
     const TrainingGraph graph =
         Open(options.micro_batch > 0 ? TrainingGraphKind::kAccumulate : TrainingGraphKind::kStep);
     slots = graph.parameters;
@@ -75,10 +76,13 @@ struct TrainStep::Impl {
     return std::vector<float>(parameters.size());
   }
 
+  bool HasCpuKernels() const { return options.cpu_kernels && options.device.provider == "cpu"; }
+
   int64_t FlatSize() const { return slots.back().offset + slots.back().size; }
 
   TrainingGraph Open(TrainingGraphKind kind) {
     TrainingGraph graph = BuildTrainingGraph(energy_model, spec, kind);
+    if (HasCpuKernels()) FuseElementwise(graph.model);
     sessions.try_emplace(kind, graph.model, options.device, options.threads);
     return graph;
   }

@@ -13,22 +13,20 @@ std::vector<Value> KernelNode(GradContext& node, const char* op, const std::vect
   return node.graph().NodeWithOutputs(op, inputs, outputs, attributes, kCpuKernelDomain);
 }
 
-// A node whose output i is the gradient of input inputs[i]; those that nobody needs are left out.
-void SetGradients(GradContext& node, const char* op, const std::vector<Value>& operands,
-                  std::initializer_list<int> inputs) {
-  const std::vector<Value> gradients =
-      KernelNode(node, op, operands, static_cast<int>(inputs.size()), {{"trans_w", node.Int("trans_w", 0)}});
+// The gradients of a dense layer's inputs 0, 1, ... by one kernel; those that nobody needs are left out.
+std::vector<Value> DenseGradients(GradContext& node, const char* op, const std::vector<Value>& operands,
+                                  int inputs) {
+  const Attributes attributes = {{"trans_w", node.Int("trans_w", 0)}};
+  const std::vector<Value> gradients = KernelNode(node, op, operands, inputs, attributes);
   onnx::GraphProto& graph = node.graph().graph();
   onnx::NodeProto& made = *graph.mutable_node(graph.node_size() - 1);
-  int output = 0;
-  for (int input : inputs) {
-    if (node.Needs(input)) {
-      node.SetGradient(input, gradients[output]);
-    } else {
-      made.set_output(output, "");
-    }
-    ++output;
+  for (int i = 0; i < inputs; ++i) {
+    if (!node.Needs(i)) made.set_output(i, "");
   }
+  for (int i = 0; i < 3; ++i) {
+    if (node.Needs(i)) node.SetGradient(i, gradients[i]);
+  }
+  return gradients;
 }
 
 // The gradients of weights (input 1) and bias (input 2), which one kernel computes together.
@@ -40,24 +38,28 @@ void SetWeightGradients(GradContext& node, const char* op, std::initializer_list
   if (node.Needs(2)) node.SetGradient(2, gradients[1]);
 }
 
+// A gradient that is [1], whatever the shape of the one element of input i.
+void SetGradientOfNumber(GradContext& node, int i, const Value& gradient) {
+  if (node.Needs(i)) node.SetGradient(i, node.ReshapeToInput(gradient, i));
+}
+
 void Swish(GradContext& node) {
   const Value x = node.Input(0), g = node.OutputGradient();
   if (!node.HasInput(1)) return node.SetGradient(0, KernelNode(node, "SwishGrad", {x, g}, 1)[0]);
   const std::vector<Value> gradients = KernelNode(node, "SwishGrad", {x, g, node.Input(1)}, 2);
-  for (int i : {0, 1}) {
-    if (node.Needs(i)) node.SetGradient(i, gradients[i]);
-  }
+  if (node.Needs(0)) node.SetGradient(0, gradients[0]);
+  SetGradientOfNumber(node, 1, gradients[1]);
 }
 
 void Dense(GradContext& node) {
-  SetGradients(node, "DenseGrad", {node.Input(0), node.Input(1), node.OutputGradient()}, {0, 1, 2});
+  DenseGradients(node, "DenseGrad", {node.Input(0), node.Input(1), node.OutputGradient()}, 3);
 }
 
 void DenseSwish(GradContext& node) {
   std::vector<Value> operands = {node.Input(0), node.Input(1), node.OutputGradient(), node.Output(0),
                                  node.Output(1)};
   if (node.HasInput(3)) operands.push_back(node.Input(3));
-  SetGradients(node, "DenseSwishGrad", operands, {0, 1, 2, 3});
+  SetGradientOfNumber(node, 3, DenseGradients(node, "DenseSwishGrad", operands, 4)[3]);
 }
 
 void Conv(GradContext& node) {

@@ -72,6 +72,7 @@ class Call {
 
   KernelContext kernels() const { return {BestSimdKernels(), parallel_for_}; }
 
+  size_t InputCount() const { return context_.GetInputCount(); }
   Dims Shape(size_t i) const { return context_.GetInput(i).GetTensorTypeAndShapeInfo().GetShape(); }
   size_t Count(size_t i) const { return context_.GetInput(i).GetTensorTypeAndShapeInfo().GetElementCount(); }
   const float* In(size_t i) const { return context_.GetInput(i).GetTensorData<float>(); }

@@ -4,6 +4,7 @@
 
 #include "trainer/kernels/conv_ops.h"
 #include "trainer/kernels/dense_ops.h"
+#include "trainer/kernels/elementwise_op.h"
 
 namespace ort_ed {
 namespace {
@@ -22,7 +23,7 @@ void RegisterCpuKernels(Ort::SessionOptions& options) {
   // Never destroyed: a session in a global variable may outlive it.
   static const Ort::CustomOpDomain& domain = *new Ort::CustomOpDomain(
       MakeDomain<SwishOp, SwishGradOp, DenseOp, DenseGradOp, DenseSwishOp, DenseSwishGradOp, ConvOp,
-                 ConvInputGradOp, ConvWeightGradOp, ChannelsLastOp, ChannelsFirstOp>());
+                 ConvInputGradOp, ConvWeightGradOp, ChannelsLastOp, ChannelsFirstOp, ElementwiseOp>());
   options.Add(domain);
 }
 

@@ -52,6 +52,10 @@ struct SimdKernels {
   double (*swish_grad_of_result)(size_t count, float beta, const float* out, const float* sigmoid,
                                  const float* dout, float* dx);
 
+  // out = a op b, element by element; out may be a or b. Exactly rounded, as the standard operators.
+  enum class Elementwise { kAdd, kSub, kMul, kDiv, kSqrt };
+  void (*elementwise[5])(size_t count, const float* a, const float* b, float* out);
+
   // The transforms of winograd.h for one tile, on `channels` values a pixel; element i of a transformed tile
   // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4.
   void (*winograd_input)(size_t channels, const float* const* pixels, float* out, size_t out_stride);

@@ -348,6 +348,27 @@ void DotRowsGrad(size_t rows, size_t columns, const float* in, const float* w, c
   }
 }
 
+template <typename F>
+inline void ForElements(size_t count, const float* a, const float* b, float* out, F f) {
+  ForVectors(count,
+             [=](size_t i, int n) { StoreSome(out + i, f(LoadSome(a + i, n), LoadSome(b + i, n)), n); });
+}
+void Add(size_t count, const float* a, const float* b, float* out) {
+  ForElements(count, a, b, out, [](Floats x, Floats y) { return x + y; });
+}
+void Sub(size_t count, const float* a, const float* b, float* out) {
+  ForElements(count, a, b, out, [](Floats x, Floats y) { return x - y; });
+}
+void Mul(size_t count, const float* a, const float* b, float* out) {
+  ForElements(count, a, b, out, [](Floats x, Floats y) { return x * y; });
+}
+void Div(size_t count, const float* a, const float* b, float* out) {
+  ForElements(count, a, b, out, [](Floats x, Floats y) { return x / y; });
+}
+void Sqrt(size_t count, const float* a, const float*, float* out) {
+  for (size_t i = 0; i < count; ++i) out[i] = __builtin_sqrtf(a[i]);
+}
+
 }  // namespace
 }  // namespace ort_ed
 
@@ -370,6 +391,7 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           Swish,
           SwishGrad,
           SwishGradOfResult,
+          {Add, Sub, Mul, Div, Sqrt},
           WinogradInput,
           WinogradOutput,
           WinogradOutputGrad};

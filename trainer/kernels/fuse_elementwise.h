@@ -1,0 +1,13 @@
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+namespace ort_ed {
+
+// Joins the Add, Sub, Mul, Div and Sqrt nodes that work on long vectors of one length, or on such a vector
+// and a single number, into one node of our own (cpu_ops.h): what an optimiser does with all parameters is
+// then one pass over memory instead of one for each operator. The results are the same bits. For a training
+// graph that runs on the CPU, as the last step.
+void FuseElementwise(onnx::ModelProto& model);
+
+}  // namespace ort_ed
