@@ -56,7 +56,7 @@ AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments)
 
 Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& model) {
   const std::string_view base = FindNamed(kBases, arguments.get("--base"), "--base");
-  const auto energy = MakeEnergyFunction(model);
+  const auto energy = MakeEnergyFunction(model, {.on_progress = ShowWork("reading couplings", "rows")});
   if (base == "uniform") return Target(energy);
   return Target(energy, BernoulliBase::OfModel(model));
 }

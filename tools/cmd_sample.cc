@@ -266,7 +266,7 @@ void Run(const argparse::ArgumentParser& arguments) {
     shape = ChosenShape(arguments, model);
     picture.emplace(*path);
   }
-  EnergyFunctionOptions detect{.threads = load.threads};
+  EnergyFunctionOptions detect{.threads = load.threads, .on_progress = ShowWork("reading couplings", "rows")};
   detect.evaluation_budget =
       std::min(detect.evaluation_budget, ExpectedEvaluations(schedule, chosen.name, model.dimension()));
   // Plain tempering for --beta; tempering of the model itself goes towards its base distribution.

@@ -7,6 +7,7 @@
 #include "ort_ed/energy_function.h"
 #include "ort_ed/error.h"
 #include "runtime/data/row_writer.h"
+#include "tools/progress.h"
 
 namespace ort_ed {
 namespace {
@@ -21,7 +22,8 @@ std::vector<double> QuadraticCouplings(const EnergyModel& model, const std::stri
     throw Error(
         ErrorCode::kInvalidArgument,
         fmt::format("'{}' has {} variables; couplings of at most {} can be read", file, n, kMaxDimension));
-  const auto energy = MakeEnergyFunction(model, {.evaluation_budget = kMaxDimension * kMaxDimension});
+  const auto energy = MakeEnergyFunction(model, {.evaluation_budget = kMaxDimension * kMaxDimension,
+                                                 .on_progress = ShowWork("reading couplings", "rows")});
   const QuadraticEnergy* quadratic = energy->quadratic();
   if (quadratic == nullptr)
     throw Error(

@@ -121,7 +121,7 @@ TEST(DetectQuadratic, UsesGradients) {
   options.evaluation_budget = 11;
   const auto found = DetectQuadratic(*model, options);
   ASSERT_NE(found, nullptr);
-  EXPECT_LT(model->rows_evaluated, 192 + 11 + 2 * 256 + 1);
+  EXPECT_LT(model->rows_evaluated, 32 + 2 * 384 + 11 + 2 * 256 + 1);
   const auto bent = std::make_shared<TestEnergy>(10, [&](const float* x, float* gradient) {
     std::fill_n(gradient, 10, 0.25f);
     double value;
@@ -176,6 +176,89 @@ TEST(DetectQuadratic, RejectsOtherEnergiesCheaply) {
     for (int i = 0; i < 30; ++i) inputs += 0.5 * x[i];
     return std::max(0.0, inputs);
   })));
+}
+
+// The free energy of a restricted Boltzmann machine without biases.
+FloatEnergy RestrictedBoltzmannMachine(int64_t dimension, int64_t hidden, double scale) {
+  auto weights = std::make_shared<std::vector<double>>(dimension * hidden);
+  RandomStream random(7, 9, 0, 0);
+  for (double& weight : *weights) weight = scale * std::sqrt(12.0) * (random.UniformDouble() - 0.5);
+  return FloatEnergy(dimension, [=](const float* x) {
+    double energy = 0;
+    for (int64_t h = 0; h < hidden; ++h)
+      energy -=
+          std::log1p(std::exp(std::inner_product(x, x + dimension, weights->begin() + h * dimension, 0.0)));
+    return energy;
+  });
+}
+
+// Weights so small that energies are quadratic, or even linear, almost within the rounding of float.
+TEST(DetectQuadratic, RejectsAMachineWithSmallWeights) {
+  for (const double scale : {1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1, 1.0}) {
+    for (const int64_t dimension : {32, 100}) {
+      const FloatEnergy model = RestrictedBoltzmannMachine(dimension, 64, scale);
+      EXPECT_EQ(DetectQuadratic(model, {}), nullptr) << dimension << " " << scale;
+      EXPECT_LE(model.rows_evaluated, 32 + 2 * 384) << dimension << " " << scale;
+    }
+  }
+  const FloatEnergy large = RestrictedBoltzmannMachine(784, 300, 0.01);
+  EXPECT_EQ(DetectQuadratic(large, {}), nullptr);
+  EXPECT_LE(large.rows_evaluated, 32 + 2 * 384);
+}
+
+TEST(DetectQuadratic, AConstantHidesNoCubicTerms) {
+  const auto dense = DenseEnergy(30, 0.05, 5);
+  for (const double constant : {0.0, 1e3, 1e6}) {
+    const FloatEnergy model(30, [&](const float* x) {
+      double value;
+      dense->Energy({x, 30}, {&value, 1});
+      double sum = 0;
+      for (int i = 0; i < 30; ++i) sum += 0.05 * (x[i] - 0.5);
+      return constant + value + sum * sum * sum;
+    });
+    EXPECT_EQ(DetectQuadratic(model, {}), nullptr) << constant;
+  }
+}
+
+// Flipping all bits changes nothing here: third differences over groups that make up the whole row vanish.
+TEST(DetectQuadratic, RejectsProductsOfFourSpins) {
+  const FloatEnergy model(30, [](const float* x) {
+    double energy = 0;
+    for (int i = 0; i + 3 < 30; ++i)
+      energy += (2 * x[i] - 1) * (2 * x[i + 1] - 1) * (2 * x[i + 2] - 1) * (2 * x[i + 3] - 1);
+    return energy;
+  });
+  EXPECT_EQ(DetectQuadratic(model, {}), nullptr);
+  EXPECT_LE(model.rows_evaluated, 32);
+}
+
+TEST(DetectQuadratic, FindsALargeLatticeBehindAConstant) {
+  const FloatEnergy model(784, [](const float* x) {
+    double value = 500;
+    for (int i = 0; i < 784; ++i) {
+      const int right = i % 28 == 27 ? i - 27 : i + 1, down = (i + 28) % 784;
+      value += 0.05 * x[i] - 0.2 * x[i] * (x[right] + x[down]);
+    }
+    return value;
+  });
+  int64_t last = 0, whole = 0;
+  const auto found = DetectQuadratic(model, {.on_progress = [&](int64_t done, int64_t total) {
+                                       EXPECT_GT(done, last);
+                                       last = done;
+                                       whole = total;
+                                     }});
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->starts().back(), 4 * 784);
+  EXPECT_EQ(last, 784 * 785 / 2);
+  EXPECT_EQ(whole, last);
+}
+
+TEST(DetectQuadratic, StopsWhereTheCallbackThrows) {
+  const auto lattice = LatticeEnergy(10, 10, 0.4, 0.05);
+  const FloatEnergy model = Rounded(*lattice);
+  const auto stop = [](int64_t, int64_t) { throw Error(ErrorCode::kInterrupted, "stop"); };
+  ExpectError(
+      ErrorCode::kInterrupted, [&] { DetectQuadratic(model, {.on_progress = stop}); }, "stop");
 }
 
 TEST(HeatBath, TakesOneWithProbabilitySigmoid) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -72,16 +73,21 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
   std::vector<Neighbour> neighbours_;
 };
 
+// Called now and then by long computations with the work done and the whole of it; may throw to stop them.
+using WorkCallback = std::function<void(int64_t done, int64_t total)>;
+
 struct EnergyFunctionOptions {
   // Finding the couplings of a quadratic energy costs 1 + D (D + 1) / 2 evaluations, or 1 + D with gradients.
   // Where this is more than the budget it is not tried; 0 never tries.
   int64_t evaluation_budget = int64_t{1} << 19;
   int threads = 0;  // of the evaluation of a quadratic energy; 0: all cores. Other models have their own
+  WorkCallback on_progress = {};  // of those evaluations without gradients, the only long work
 };
 
 // The energy of a model, which must outlive the result. Found out from energies, not from names: if U is
 // quadratic (up to float precision, verified on random rows and on its own samples), the result is a
-// QuadraticEnergy. A model that is not costs about two hundred evaluations.
+// QuadraticEnergy. A model that is not costs 32 evaluations, or some hundreds where it is nearly so; where
+// rounding leaves room for doubt it counts as not quadratic.
 ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(
     const EnergyModel& model, const EnergyFunctionOptions& options = {});
 

@@ -33,9 +33,6 @@ struct WeightSummary {
 };
 ORT_ED_API WeightSummary SummariseLogWeights(std::span<const double> log_weights);
 
-// Called now and then by long computations with the work done and the whole of it; may throw to stop them.
-using WorkCallback = std::function<void(int64_t done, int64_t total)>;
-
 inline constexpr int64_t kMaxExactDimension = 26;
 // All 2^D states. Throws kInvalidArgument for D above kMaxExactDimension.
 ORT_ED_API LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_progress = {});
