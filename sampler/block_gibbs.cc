@@ -5,6 +5,7 @@
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
 #include "sampler/free_sites.h"
+#include "sampler/parallel_for.h"
 #include "sampler/sampler_entries.h"
 
 namespace ort_ed {
@@ -52,34 +53,70 @@ class BlockGibbs final : public Sampler {
     const FreeSites free(chains);
     const int64_t updates =
         options_.updates_per_step > 0 ? options_.updates_per_step : BlockCount(free.most());
-    for (int64_t step = 0; step < steps; ++step, ++chains.step) {
-      random_.clear();
-      for (int64_t chain = 0; chain < chains.count; ++chain)
-        random_.emplace_back(chains.seed, kBlockGibbsPurpose, chains.step, chains.first_chain + chain);
+    const auto position = [&](uint64_t step, int64_t update) {
+      return step * updates + (backwards ? updates - 1 - update : update);
+    };
+    if (target_.energy->quadratic() != nullptr) {
+      RunQuadratic(chains, free, steps, updates, position);
+    } else {
+      RunTogether(chains, free, steps, updates, position);
+    }
+    chains.step += steps;
+  }
+
+  RandomStream RandomOf(const Chains& chains, uint64_t step, int64_t chain) const {
+    return {chains.seed, kBlockGibbsPurpose, step, chains.first_chain + chain};
+  }
+
+  // Each chain by itself, many at a time.
+  template <typename Position>
+  void RunQuadratic(Chains& chains, const FreeSites& free, int64_t steps, int64_t updates,
+                    const Position& position) {
+    std::vector<StepCounters> counters(chains.count);
+    const double work = 5.0 * static_cast<double>((chains.count * steps * updates) << options_.block);
+    ParallelFor(options_.threads, chains.count, work, [&](int64_t chain) {
+      if (free.of(chain).empty()) return;
+      for (uint64_t step = chains.step; step < chains.step + steps; ++step) {
+        RandomStream random = RandomOf(chains, step, chain);
+        for (int64_t update = 0; update < updates; ++update) {
+          Block block = ChooseBlock(chains, chain, free.of(chain), position(step, update), random);
+          EnumerateQuadratic(chains, block, counters[chain]);
+          Draw(chains, block, random, counters[chain]);
+        }
+      }
+    });
+    for (const StepCounters& of_chain : counters) chains.counters += of_chain;
+  }
+
+  // All chains together, so that the model is given many rows at once.
+  template <typename Position>
+  void RunTogether(Chains& chains, const FreeSites& free, int64_t steps, int64_t updates,
+                   const Position& position) {
+    for (uint64_t step = chains.step; step < chains.step + steps; ++step) {
+      std::vector<RandomStream> random;
+      for (int64_t chain = 0; chain < chains.count; ++chain) random.push_back(RandomOf(chains, step, chain));
       for (int64_t update = 0; update < updates; ++update)
-        Update(chains, free, chains.step * updates + (backwards ? updates - 1 - update : update));
+        Update(chains, free, position(step, update), random);
     }
   }
 
-  void Update(Chains& chains, const FreeSites& free, uint64_t position) {
+  void Update(Chains& chains, const FreeSites& free, uint64_t position, std::vector<RandomStream>& random) {
     const int64_t at_once = std::max<int64_t>(1, kBatchRows >> options_.block);
     for (int64_t first = 0; first < chains.count; first += at_once) {
       std::vector<Block> blocks;
       for (int64_t chain = first; chain < std::min(chains.count, first + at_once); ++chain)
-        if (!free.of(chain).empty()) blocks.push_back(ChooseBlock(chains, chain, free.of(chain), position));
-      if (target_.energy->quadratic() != nullptr) {
-        for (Block& block : blocks) EnumerateQuadratic(chains, block);
-      } else {
-        Enumerate(chains, blocks);
-      }
-      for (const Block& block : blocks) Draw(chains, block);
+        if (!free.of(chain).empty())
+          blocks.push_back(ChooseBlock(chains, chain, free.of(chain), position, random[chain]));
+      Enumerate(chains, blocks);
+      for (const Block& block : blocks) Draw(chains, block, random[block.chain], chains.counters);
     }
   }
 
-  Block ChooseBlock(const Chains& chains, int64_t chain, std::span<const int32_t> sites, uint64_t position) {
+  Block ChooseBlock(const Chains& chains, int64_t chain, std::span<const int32_t> sites, uint64_t position,
+                    RandomStream& random) const {
     const uint64_t count = BlockCount(std::ssize(sites));
-    const uint64_t which = options_.scan == Scan::kRandom ? random_[chain].Below(static_cast<uint32_t>(count))
-                                                          : position % count;
+    const uint64_t which =
+        options_.scan == Scan::kRandom ? random.Below(static_cast<uint32_t>(count)) : position % count;
     const size_t begin = which * options_.block;
     Block block{chain, sites.subspan(begin, std::min<size_t>(options_.block, sites.size() - begin)), 0, {}};
     for (size_t k = 0; k < block.sites.size(); ++k)
@@ -110,7 +147,7 @@ class BlockGibbs final : public Sampler {
 
   // With the local field of each site (the rest of the block at 0) and the couplings inside the block, a
   // pattern costs one addition for each of its bits.
-  void EnumerateQuadratic(Chains& chains, Block& block) {
+  void EnumerateQuadratic(const Chains& chains, Block& block, StepCounters& counters) const {
     const QuadraticEnergy& energy = *target_.energy->quadratic();
     const std::span<const float> state = chains.state(block.chain);
     const size_t size = block.sites.size();
@@ -138,10 +175,10 @@ class BlockGibbs final : public Sampler {
     const double origin = block.energies[block.current] - relative[block.current];
     for (uint32_t pattern = 0; pattern < block.patterns(); ++pattern)
       if (pattern != block.current) block.energies[pattern] = origin + relative[pattern];
-    chains.counters.energy_evaluations += block.patterns() - 1;
+    counters.energy_evaluations += block.patterns() - 1;
   }
 
-  void Draw(Chains& chains, const Block& block) {
+  void Draw(Chains& chains, const Block& block, RandomStream& random, StepCounters& counters) const {
     const double beta = chains.betas[block.chain];
     const auto base_energy = [&](uint32_t pattern) {
       double energy = 0;
@@ -157,14 +194,14 @@ class BlockGibbs final : public Sampler {
     }
     double total = 0;
     for (double& weight : weights) total += weight = std::exp(lowest - weight);
-    double rest = random_[block.chain].UniformDouble() * total;
+    double rest = random.UniformDouble() * total;
     uint32_t drawn = 0;
     while (drawn + 1 < block.patterns() && rest >= weights[drawn]) rest -= weights[drawn++];
 
-    ++chains.counters.proposals;
+    ++counters.proposals;
     if (drawn == block.current) return;
-    ++chains.counters.acceptances;
-    chains.counters.bits_flipped += std::popcount(drawn ^ block.current);
+    ++counters.acceptances;
+    counters.bits_flipped += std::popcount(drawn ^ block.current);
     SetPattern(block, drawn, chains.state(block.chain).data());
     chains.energies[block.chain] = block.energies[drawn];
     chains.base_energies[block.chain] += base_energy(drawn) - base_energy(block.current);
@@ -172,7 +209,6 @@ class BlockGibbs final : public Sampler {
 
   Target target_;
   SamplerOptions options_;
-  std::vector<RandomStream> random_;  // of each chain
   std::vector<float> rows_;
   std::vector<double> energies_;
 };
