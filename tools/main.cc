@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <regex>
 #include <set>
@@ -88,7 +89,13 @@ void RunCommand(const std::vector<std::string>& words) {
   command.run(parser);
 }
 
+// Microsoft's builds of ONNX Runtime since 1.30 start a telemetry service with the first session: a database
+// in
+// ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
+void RefuseTelemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1); }
+
 int Main(const std::vector<std::string>& words) {
+  RefuseTelemetry();
   LogToStderr();
   CatchInterrupts();
   try {

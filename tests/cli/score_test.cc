@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -209,6 +210,17 @@ TEST_F(Score, AMissingDeviceIsAnErrorAndAutoSaysWhatItTook) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("running on "));
   EXPECT_EQ(result.out, "energy\n1\n5\n0\n");
+}
+
+TEST_F(Score, LeavesNothingInTheHomeOfTheUser) {
+  const TempDir home;
+  const std::string saved = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  setenv("HOME", home.path().c_str(), 1);
+  unsetenv("XDG_CACHE_HOME");
+  const CommandResult result = RunOrtEd({"score", model_, rows_});
+  setenv("HOME", saved.c_str(), 1);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::filesystem::is_empty(home.path()));
 }
 
 TEST_F(Score, AnUnknownOptionListsTheOptions) {
