@@ -12,6 +12,7 @@
 #include "tools/command.h"
 #include "tools/quadratic_couplings.h"
 #include "tools/tensor_shapes.h"
+#include "trainer/autodiff/inline_functions.h"
 #include "trainer/autodiff/rules.h"
 
 namespace ort_ed {
@@ -131,9 +132,10 @@ void AddArguments(argparse::ArgumentParser& parser) {
 
 void Run(const argparse::ArgumentParser& arguments) {
   const auto path = arguments.get("model");
-  const onnx::ModelProto model = LoadModel(path);
+  onnx::ModelProto model = LoadModel(path);
   const EnergyContract contract = CheckContract(model, path);
   CheckOnnx(model, path);
+  InlineFunctions(model);  // as in training: what counts is what the functions compute
   const ModelSummary summary = Summarise(model, path, ShapesOfOneRow(model, contract, path));
   if (const auto file = arguments.present("--couplings"))
     WriteCouplings(*file, QuadraticCouplings(EnergyModel::FromFile(path), path));

@@ -167,6 +167,21 @@ TEST_F(InspectTest, AnUntrainableOperatorIsCalledSo) {
   EXPECT_EQ(summary["flops_per_row"], nullptr);
 }
 
+TEST_F(InspectTest, CallsOfTheModelsFunctionsAreWhatTheyCompute) {
+  const json summary = Json(ParseModel(ModelFromText(R"(<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+      g (float[batch, 2] x) => (float[batch] energy) <float[2] w = {1, 2}> {
+        h = local.twice (x)
+        t = local.twice (h)
+        energy = MatMul (t, w)
+      }
+      <domain: "local", opset_import: ["" : 17]> twice (a) => (b) { b = Add (a, a) })"),
+                                       "test"));
+  EXPECT_EQ(summary["operators"].size(), 2u) << summary["operators"];
+  EXPECT_EQ(Operator(summary, "Add")["count"], 2);
+  EXPECT_EQ(Operator(summary, "Add")["trainable"], "yes");
+  EXPECT_EQ(summary["flops_per_row"], 2 * 2 + 4);
+}
+
 TEST_F(InspectTest, FilesThatAreNoModel) {
   ExpectBad(folder_.File("none.onnx"), "No such file");
   ExpectBad(folder_.path(), "folder");
