@@ -80,6 +80,10 @@ std::string RunProfiled(const Arguments& arguments) {
   std::vector<Ort::Value> inputs;
   inputs.push_back(HostTensor(batch.rows.data(), {batch.positives * (1 + batch.negatives), batch.dimension}));
   inputs.push_back(HostTensor(control.data(), {kControlSize}));
+  for (const ParameterSlot& slot : graph.parameters) {
+    names.push_back(slot.name);
+    inputs.push_back(HostTensor(parameters.data() + slot.offset, slot.shape));
+  }
   for (const std::string& kind : StateNames(spec.optimizer)) {
     const bool moment = kind.find("moment") != std::string::npos;
     names.push_back(training_tensor::StateTensorName(kind));

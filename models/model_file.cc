@@ -146,18 +146,22 @@ onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name) {
   return model;
 }
 
+void SerializeModel(const onnx::ModelProto& model, google::protobuf::io::ZeroCopyOutputStream& stream) {
+  const size_t size = model.ByteSizeLong();
+  if (size > kMaxBytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the model has " + std::to_string(size) + " bytes, more than the 2 GiB of an ONNX file");
+  }
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  model.SerializeToCodedStream(&coded);
+}
+
 std::string SerializeModel(const onnx::ModelProto& model) {
-  if (model.ByteSizeLong() > kMaxBytes) {
-    throw Error(ErrorCode::kInvalidArgument, "the model has " + std::to_string(model.ByteSizeLong()) +
-                                                 " bytes, more than the 2 GiB of an ONNX file");
-  }
   std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    model.SerializeToCodedStream(&coded);
-  }
+  bytes.reserve(model.ByteSizeLong());  // growing would take up to three times the memory
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  SerializeModel(model, stream);
   return bytes;
 }
 

@@ -3,6 +3,10 @@
 #include <string>
 #include <string_view>
 
+namespace google::protobuf::io {
+class ZeroCopyOutputStream;
+}
+
 namespace onnx {
 class ModelProto;
 }
@@ -23,6 +27,7 @@ onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name);
 
 // Deterministic bytes. Throws kInvalidArgument for a model beyond the 2 GiB of one ONNX file.
 std::string SerializeModel(const onnx::ModelProto& model);
+void SerializeModel(const onnx::ModelProto& model, google::protobuf::io::ZeroCopyOutputStream& stream);
 
 // The checker of the onnx library and strict shape inference. Throws kBadModel with the checker's reason.
 // Opsets newer than the linked onnx library are beyond its knowledge and pass.

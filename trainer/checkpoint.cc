@@ -94,7 +94,7 @@ std::string HeaderOf(const Checkpoint& checkpoint) {
     header["state"].push_back({{"kind", tensor.kind},
                                {"parameter", tensor.parameter},
                                {"shape", tensor.shape},
-                               {"size", tensor.values.size()}});
+                               {"size", tensor.ElementCount()}});
   }
   return header.dump();
 }
@@ -135,7 +135,7 @@ uint32_t CrcOf(std::istream& file, uint64_t size) {
 
 }  // namespace
 
-void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
+void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, const StateValues& values) {
   Writer writer(path);
   writer.Bytes(kMagic, kMagicSize);
   writer.Number(kVersion);
@@ -143,8 +143,10 @@ void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
   writer.Number<uint64_t>(header.size());
   writer.Bytes(header.data(), header.size());
   writer.Bytes(checkpoint.model.data(), checkpoint.model.size());
-  for (const StateTensor& tensor : checkpoint.state)
-    writer.Bytes(tensor.values.data(), tensor.values.size() * sizeof(float));
+  const auto write = [&](const std::vector<float>& numbers) {
+    writer.Bytes(numbers.data(), numbers.size() * sizeof(float));
+  };
+  for (const StateTensor& tensor : checkpoint.state) write(values ? values(tensor) : tensor.values);
   writer.Finish();
 }
 
@@ -187,9 +189,9 @@ std::vector<int64_t> CheckpointFolder::Steps() const {
   return steps;
 }
 
-void CheckpointFolder::Write(const Checkpoint& checkpoint, int keep) const {
+void CheckpointFolder::Write(const Checkpoint& checkpoint, int keep, const StateValues& values) const {
   std::filesystem::create_directories(folder_);
-  WriteCheckpoint(PathOf(checkpoint.step), checkpoint);
+  WriteCheckpoint(PathOf(checkpoint.step), checkpoint, values);
   std::vector<int64_t> steps = Steps();
   // Newer than the one just written: left over from before the run was resumed at an older checkpoint.
   while (steps.back() > checkpoint.step) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,9 +22,13 @@ struct Checkpoint {
   std::vector<StateTensor> state;         // parameters, moving averages, optimiser state
 };
 
+// Gives the values of a tensor of the state when they are to be written.
+using StateValues = std::function<std::vector<float>(const StateTensor&)>;
+
 // One file, written atomically: magic and format version, a JSON header, the model, the tensors, and a CRC of
-// it all. Throws kIo.
-void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint);
+// it all. With `values`, those in the state need not be there: no more than one tensor is in memory at a
+// time. Throws kIo.
+void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, const StateValues& values = {});
 
 // Throws kBadData, naming the file, if it is not a checkpoint, truncated or damaged; kIo if it cannot be
 // read.
@@ -38,7 +43,7 @@ class CheckpointFolder {
   std::vector<int64_t> Steps() const;  // ascending
 
   // Writes one and, after it is safely there, removes all but the newest `keep`.
-  void Write(const Checkpoint& checkpoint, int keep) const;
+  void Write(const Checkpoint& checkpoint, int keep, const StateValues& values = {}) const;
 
   // Throws kInvalidArgument if there is none of this step; the message lists those there are.
   Checkpoint Read(int64_t step) const;

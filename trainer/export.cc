@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <numeric>
 #include <set>
 
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 #include <spdlog/fmt/ranges.h>
@@ -15,6 +17,7 @@
 #include "models/model_summary.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/data/atomic_file.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
@@ -59,6 +62,29 @@ void NoteInTraining(onnx::ModelProto& model, const char* key, const T& value) {
   SetMetadata(model, metadata_key::kTraining, json.dump());
 }
 
+// What protobuf writes goes into the file. An exception waits until protobuf has returned: it also writes in
+// a destructor.
+class FileStream : public google::protobuf::io::CopyingOutputStream {
+ public:
+  explicit FileStream(AtomicFile& file) : file_(file) {}
+  bool Write(const void* bytes, int size) override {
+    if (failure_) return false;
+    try {
+      file_.Write(bytes, static_cast<size_t>(size));
+    } catch (const Error&) {
+      failure_ = std::current_exception();
+    }
+    return !failure_;
+  }
+  void Check() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  AtomicFile& file_;
+  std::exception_ptr failure_;
+};
+
 void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name) {
   std::set<std::string> own;
   for (const auto& function : model.functions()) own.insert(function.domain());
@@ -78,8 +104,23 @@ onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
   onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
   for (const StateTensor& tensor : checkpoint.state)
     if (tensor.kind == (averaged ? kAverageKind : kParametersKind)) SetValues(model, tensor);
-  NoteInTraining(model, "weights", averaged ? "ema" : "raw");
+  NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
   return model;
+}
+
+void NoteWeights(onnx::ModelProto& model, Weights weights) {
+  NoteInTraining(model, "weights", weights == Weights::kAverage ? "ema" : "raw");
+}
+
+void WriteModel(const onnx::ModelProto& model, const std::string& path) {
+  AtomicFile file(path);
+  FileStream stream(file);
+  {
+    google::protobuf::io::CopyingOutputStreamAdaptor adaptor(&stream);
+    SerializeModel(model, adaptor);
+  }
+  stream.Check();
+  file.Commit();
 }
 
 void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state) {

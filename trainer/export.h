@@ -22,6 +22,12 @@ enum class Weights {
 // model do not belong together.
 onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights);
 
+// Tells in the metadata which weights the model has, if they tell of its training.
+void NoteWeights(onnx::ModelProto& model, Weights weights);
+
+// Writes the model to a file, which appears whole or not at all, without holding its bytes. Throws kIo.
+void WriteModel(const onnx::ModelProto& model, const std::string& path);
+
 // Frees the values of the parameters that `state` carries anyway: what remains is Checkpoint::model.
 void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state);
 

@@ -15,10 +15,12 @@ Value Blend(double a, const Value& x, const Value& y) {
   return x * static_cast<float>(a) + y * static_cast<float>(1 - a);
 }
 
-// At most `limit` long. The small number is PyTorch's, so that results can be compared.
+constexpr float kClipEpsilon = 1e-6f;  // PyTorch's, so that results can be compared
+
+// At most `limit` long.
 Value Clip(const Value& gradient, const Value& norm, double limit) {
   GraphBuilder& graph = *gradient.graph;
-  return gradient * Op("Min", {static_cast<float>(limit) / (norm + 1e-6f), graph.Scalar(1)});
+  return gradient * Op("Min", {static_cast<float>(limit) / (norm + kClipEpsilon), graph.Scalar(1)});
 }
 
 Value SoftThreshold(const Value& x, const Value& threshold) {
@@ -70,35 +72,47 @@ StepControl ControlOf(const OptimizerSpec& spec, double learning_rate, int64_t s
           learning_rate * correction2, average};
 }
 
-OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
-                             const Value& gradient, const ControlValues& control,
-                             const Penalties& penalties) {
+Value EmitPenalisedGradient(const OptimizerSpec& spec, const Value& theta, const Value& gradient,
+                            const Penalties& penalties) {
   const bool subgradient = spec.l1 > 0 && spec.l1_form == L1Form::kSubgradient;
+  return subgradient ? gradient + Op("Sign", {theta}) * penalties.l1 : gradient;
+}
+
+double ClipFactor(const OptimizerSpec& spec, double norm) {
+  return spec.clip_norm > 0 ? std::min(1.0, spec.clip_norm / (norm + kClipEpsilon)) : 1;
+}
+
+std::vector<Value> EmitUpdate(const OptimizerSpec& spec, const std::vector<Value>& state,
+                              const Value& gradient, const ControlValues& control,
+                              const Penalties& penalties) {
   const bool decoupled = spec.kind == OptimizerKind::kAdamW;
-  const std::vector<Value>& s = state;
-  const Value& theta = s[0];
-
-  Value g = subgradient ? gradient + Op("Sign", {theta}) * penalties.l1 : gradient;
-  const Value gradient_norm = Norm(g);
-  if (spec.clip_norm > 0) g = Clip(g, gradient_norm, spec.clip_norm);
-  if (spec.weight_decay > 0 && !decoupled) g = g + theta * penalties.weight_decay;
-
-  Move move = spec.kind == OptimizerKind::kSgd ? SgdMove(spec, s, g, control) : AdamMove(spec, s, g, control);
+  const Value& theta = state[0];
+  const Value g = spec.weight_decay > 0 && !decoupled ? gradient + theta * penalties.weight_decay : gradient;
+  Move move =
+      spec.kind == OptimizerKind::kSgd ? SgdMove(spec, state, g, control) : AdamMove(spec, state, g, control);
   if (spec.weight_decay > 0 && decoupled) {
     move.parameters = move.parameters - theta * (penalties.weight_decay * control.learning_rate);
   }
-  if (spec.l1 > 0 && !subgradient) {
+  if (spec.l1 > 0 && spec.l1_form == L1Form::kProximal) {
     const Value threshold = penalties.l1 * control.threshold;
     move.parameters = SoftThreshold(move.parameters,
                                     move.denominator.name.empty() ? threshold : threshold / move.denominator);
   }
+  std::vector<Value> next = {move.parameters};
+  next.insert(next.end(), move.moments.begin(), move.moments.end());
+  if (spec.ema_decay > 0) next.push_back(state.back() + (move.parameters - state.back()) * control.average);
+  return next;
+}
 
+OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
+                             const Value& gradient, const ControlValues& control,
+                             const Penalties& penalties) {
+  Value g = EmitPenalisedGradient(spec, state[0], gradient, penalties);
+  const Value gradient_norm = Norm(g);
+  if (spec.clip_norm > 0) g = Clip(g, gradient_norm, spec.clip_norm);
   OptimizerNodes nodes;
-  nodes.next_state = {move.parameters};
-  nodes.next_state.insert(nodes.next_state.end(), move.moments.begin(), move.moments.end());
-  if (spec.ema_decay > 0)
-    nodes.next_state.push_back(s.back() + (move.parameters - s.back()) * control.average);
-  nodes.norms = Op("Concat", {gradient_norm, Norm(move.parameters)}, {{"axis", int64_t{0}}});
+  nodes.next_state = EmitUpdate(spec, state, g, control, penalties);
+  nodes.norms = Op("Concat", {gradient_norm, Norm(nodes.next_state[0])}, {{"axis", int64_t{0}}});
   return nodes;
 }
 

@@ -27,13 +27,27 @@ struct Penalties {
   Value weight_decay, l1;
 };
 
+// The gradient that is clipped: that of the loss, with an l1 subgradient in it where that is the penalty's
+// form.
+Value EmitPenalisedGradient(const OptimizerSpec& spec, const Value& theta, const Value& gradient,
+                            const Penalties& penalties);
+
+// What clipping multiplies a gradient of this norm by.
+double ClipFactor(const OptimizerSpec& spec, double norm);
+
+// One step for the vectors `state`, in the order of StateNames(), along a gradient that is clipped. Element
+// by element, and each vector is read for the last time where the next one is made: they may share their
+// memory.
+std::vector<Value> EmitUpdate(const OptimizerSpec& spec, const std::vector<Value>& state,
+                              const Value& gradient, const ControlValues& control,
+                              const Penalties& penalties);
+
 struct OptimizerNodes {
   std::vector<Value> next_state;  // in the order of StateNames()
   Value norms;                    // [2]: of the gradient before clipping, of the new parameters
 };
 
-// One step for the flat vectors `state` along `gradient`. Clipped is the gradient of the loss with an l1
-// subgradient in it; weight decay comes after.
+// All of it: one step for the whole of the parameters.
 OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
                              const Value& gradient, const ControlValues& control, const Penalties& penalties);
 

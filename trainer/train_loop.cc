@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include <malloc.h>
 #include <onnx/onnx_pb.h>
 #include <spdlog/spdlog.h>
 
@@ -94,7 +95,7 @@ class Run {
     if (step_ == 0) {
       WriteCheckpoint();
     } else {
-      WriteModel(MakeCheckpoint());  // the process may have been killed between checkpoint and model
+      WriteModel();  // the process may have been killed between checkpoint and model
     }
     while (step_ < config_.steps) {
       if (hooks_.stop && hooks_.stop()) {
@@ -192,10 +193,12 @@ class Run {
   }
 
   void WriteCheckpoint() {
-    Checkpoint checkpoint = MakeCheckpoint();
-    checkpoints_.Write(checkpoint, static_cast<int>(config_.keep_checkpoints));
-    WriteModel(std::move(checkpoint));
+    checkpoints_.Write(MakeCheckpoint(), static_cast<int>(config_.keep_checkpoints),
+                       [&](const StateTensor& tensor) { return setup_.step->ReadValues(tensor); });
+    WriteModel();
   }
+
+  // Without the values of its state, which may fill half the memory.
 
   Checkpoint MakeCheckpoint() {
     Checkpoint checkpoint{.step = step_,
@@ -203,18 +206,20 @@ class Run {
                           .data = setup_.dataset.hash,
                           .model = {},
                           .running = means_.sums(),
-                          .state = setup_.step->ReadState()};
+                          .state = setup_.step->DescribeState()};
     RemoveParameters(setup_.model, checkpoint.state);
     SetMetadata(setup_.model, metadata_key::kTraining, DescribeTraining(setup_, step_));
     checkpoint.model = SerializeModel(setup_.model);
     return checkpoint;
   }
 
-  // Takes the checkpoint, so that no more memory is held than needed at a time.
-  void WriteModel(Checkpoint checkpoint) {
-    const onnx::ModelProto model = ModelOf(checkpoint, Weights::kAverage);
-    checkpoint = {};
-    WriteFileAtomically(folder_ + "/" + run_file::kModel, SerializeModel(model));
+  void WriteModel() {
+    RemoveParameters(setup_.model, setup_.step->DescribeState());
+    onnx::ModelProto model = setup_.model;
+    setup_.step->Export(model, /*averaged=*/true);
+    SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
+    NoteWeights(model, config_.ema > 0 ? Weights::kAverage : Weights::kRaw);
+    ort_ed::WriteModel(model, folder_ + "/" + run_file::kModel);
     if (hooks_.checkpoint) hooks_.checkpoint();
   }
 
@@ -243,6 +248,14 @@ class Run {
   TrainResult result_;
 };
 
+// Makes large blocks go back to the system when they are freed: by default glibc soon keeps blocks of up to
+// 32 MB, and the copies of parameters that come and go with checkpoints would add up.
+void ReturnFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 void Describe(const TrainingSetup& setup) {
   const Dataset& dataset = setup.dataset;
   spdlog::info("{} variables, {} rows to train on, {} to validate on; {} parameters; device {}",
@@ -255,6 +268,7 @@ void Describe(const TrainingSetup& setup) {
 
 TrainResult StartTraining(TrainConfig config, const std::string& folder, ExistingRun existing,
                           const TrainHooks& hooks) {
+  ReturnFreedMemory();
   CheckUnused(folder, existing);
   TrainingSetup setup = SetUp(std::move(config), hooks.synth);
   Describe(setup);
@@ -273,6 +287,7 @@ TrainConfig ReadRunConfig(const std::string& folder) {
 }
 
 TrainResult ResumeTraining(TrainConfig config, const std::string& folder, const TrainHooks& hooks) {
+  ReturnFreedMemory();
   RequireRunFolder(folder);
   const FolderLock lock(folder);
   RemoveTemporaryFiles(folder);

@@ -7,12 +7,13 @@
 namespace ort_ed {
 namespace {
 
-Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threads) {
+Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threads, bool arena) {
   const std::string bytes = model.SerializeAsString();
   Ort::SessionOptions options = MakeSessionOptions(device, threads);
   // The pattern of the first run becomes one block for all later ones, while the first run's blocks stay in
   // the arena: activations would take their memory twice. Without it they take it once, and no longer.
   options.DisableMemPattern();
+  if (!arena) options.DisableCpuMemArena();
   RegisterCpuKernels(options);
   return OpenSession(std::as_bytes(std::span(bytes)), options, "graph '" + model.graph().name() + "'");
 }
@@ -32,8 +33,8 @@ std::vector<int64_t> LengthOf(const std::vector<float>& values) {
 
 }  // namespace
 
-TrainSession::TrainSession(const onnx::ModelProto& model, const Device& device, int threads)
-    : session_(Open(model, device, threads)), binding_(session_) {}
+TrainSession::TrainSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena)
+    : session_(Open(model, device, threads, arena)), binding_(session_) {}
 
 void TrainSession::BindInput(const std::string& name, const Ort::Value& tensor) {
   Translated(ErrorCode::kRuntime, "cannot give '" + name + "' to the training graph",
@@ -56,26 +57,44 @@ void TrainSession::Run() {
   binding_.ClearBoundOutputs();
 }
 
+Ort::Value Part(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  auto* const data = const_cast<float*>(flat.GetTensorData<float>()) + offset;
+  return Ort::Value::CreateTensor<float>(flat.GetTensorMemoryInfo(), data, static_cast<size_t>(count),
+                                         shape.data(), shape.size());
+}
+
 DeviceMemoryPool::DeviceMemoryPool(const Device& device)
-    : copy_(CopyGraph(), device, 1), allocator_(copy_.session(), DeviceMemory(device)) {}
+    : copy_(CopyGraph(), device, 1, /*arena=*/false), allocator_(copy_.session(), DeviceMemory(device)) {}
+
+Ort::Value DeviceMemoryPool::Vector(int64_t size) {
+  return Translated(ErrorCode::kRuntime, "cannot allocate the training state",
+                    [&] { return Ort::Value::CreateTensor<float>(allocator_, &size, 1); });
+}
 
 Ort::Value DeviceMemoryPool::Vector(const std::vector<float>& values) {
-  const std::vector<int64_t> shape = LengthOf(values);
-  Ort::Value vector = Translated(ErrorCode::kRuntime, "cannot allocate the training state", [&] {
-    return Ort::Value::CreateTensor<float>(allocator_, shape.data(), shape.size());
-  });
-  copy_.BindInput("from", HostTensor(const_cast<float*>(values.data()), shape));
+  Ort::Value vector = Vector(static_cast<int64_t>(values.size()));
+  Write(values, vector);
+  return vector;
+}
+
+void DeviceMemoryPool::Write(const std::vector<float>& values, const Ort::Value& vector) {
+  copy_.BindInput("from", HostTensor(const_cast<float*>(values.data()), LengthOf(values)));
   copy_.BindOutput("to", vector);
   copy_.Run();
-  return vector;
 }
 
 std::vector<float> DeviceMemoryPool::Read(const Ort::Value& vector) {
   std::vector<float> values(vector.GetTensorTypeAndShapeInfo().GetElementCount());
-  copy_.BindInput("from", vector);
-  copy_.BindOutput("to", HostTensor(values.data(), LengthOf(values)));
-  copy_.Run();
+  Read(vector, values);
   return values;
+}
+
+void DeviceMemoryPool::Read(const Ort::Value& vector, std::span<float> values) {
+  copy_.BindInput("from", vector);
+  copy_.BindOutput("to", HostTensor(values.data(), {static_cast<int64_t>(values.size())}));
+  copy_.Run();
 }
 
 }  // namespace ort_ed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace ort_ed {
 class TrainSession {
  public:
   // Throws kDevice if the device cannot be used and kBadModel if ONNX Runtime does not accept the model.
-  TrainSession(const onnx::ModelProto& model, const Device& device, int threads);
+  // `arena`: on the CPU, memory that is freed is kept for later runs.
+  TrainSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena = true);
 
   void BindInput(const std::string& name, const Ort::Value& tensor);
   void BindOutput(const std::string& name, const Ort::Value& tensor);
@@ -43,14 +45,20 @@ Ort::Value HostTensor(T* data, const std::vector<int64_t>& shape) {
                                      shape.size());
 }
 
+// A part of a flat tensor, which must outlive it.
+Ort::Value Part(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape);
+
 // Makes vectors in the memory of a device and moves values between there and here. Copies are made by a graph
 // with one Identity, so that they need nothing of a device but that ONNX Runtime knows it.
 class DeviceMemoryPool {
  public:
   DeviceMemoryPool(const Device& device);
 
+  Ort::Value Vector(int64_t size);  // of any values
   Ort::Value Vector(const std::vector<float>& values);
+  void Write(const std::vector<float>& values, const Ort::Value& vector);
   std::vector<float> Read(const Ort::Value& vector);
+  void Read(const Ort::Value& vector, std::span<float> values);
 
  private:
   TrainSession copy_;

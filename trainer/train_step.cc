@@ -3,23 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "trainer/autodiff/prepare_model.h"
 #include "trainer/kernels/fuse_elementwise.h"
 #include "trainer/kernels/use_cpu_kernels.h"
+#include "trainer/optimizer.h"
 #include "trainer/train_session.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
 
+using training_tensor::GradientName;
 using training_tensor::Next;
 using training_tensor::StateTensorName;
 using Losses = std::array<float, 3>;
 using Report = std::array<float, 5>;
 
-// A run of groups of a batch.
+// Up to this many parameters, a step is one run with two sets of buffers, which is fastest. Beyond, it is
+// worth more runs that memory is not taken twice; and pieces of this size stay in the cache.
+constexpr int64_t kPieceSize = int64_t{1} << 18;
+
+// A run of groups of a batch, or of elements of a vector.
 struct Groups {
   int64_t first = 0;
   int64_t count = 0;
@@ -41,6 +49,10 @@ Ort::Value HostArray(std::array<float, N>& values) {
 
 }  // namespace
 
+int64_t StateTensor::ElementCount() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
 bool StepResult::finite() const {
   return std::isfinite(loss) && std::isfinite(energy_positive) && std::isfinite(energy_negative) &&
          std::isfinite(gradient_norm) && std::isfinite(parameter_norm);
@@ -60,14 +72,19 @@ struct TrainStep::Impl {
     }
     PrepareForDifferentiation(energy_model);
     if (HasCpuKernels()) UseCpuKernels(energy_model);
-    const TrainingGraph graph =
-        Open(options.micro_batch > 0 ? TrainingGraphKind::kAccumulate : TrainingGraphKind::kStep);
-    slots = graph.parameters;
-    dimension = graph.dimension;
+    slots = TrainedParameters(energy_model, spec.frozen);
+    in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
     const std::vector<float> parameters = FlatParameters(energy_model, slots);
-    std::vector<std::vector<float>> initial;
-    for (const std::string& kind : kinds) initial.push_back(InitialState(kind, parameters));
-    SetState(initial);
+    ClearParameters(energy_model, slots);
+    for (const TrainingGraphKind kind : FirstKinds()) Open(kind);
+    SetState([&](const std::string& kind) { return InitialState(kind, parameters); });
+    if (in_place) MakeConstants();
+  }
+
+  std::vector<TrainingGraphKind> FirstKinds() const {
+    using Kind = TrainingGraphKind;
+    if (!in_place) return {Kind::kStep};
+    return {options.micro_batch > 0 ? Kind::kAccumulate : Kind::kGradient, Kind::kNorm, Kind::kApply};
   }
 
   std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
@@ -80,26 +97,40 @@ struct TrainStep::Impl {
 
   int64_t FlatSize() const { return slots.back().offset + slots.back().size; }
 
-  TrainingGraph Open(TrainingGraphKind kind) {
-    TrainingGraph graph = BuildTrainingGraph(energy_model, spec, kind);
+  void Open(TrainingGraphKind kind) {
+    TrainingGraph graph = BuildTrainingGraph(energy_model, spec, kind, slots);
     if (HasCpuKernels()) FuseElementwise(graph.model);
+    dimension = graph.dimension;
     sessions.try_emplace(kind, graph.model, options.device, options.threads);
-    return graph;
   }
 
-  // Sessions are opened when they are first needed.
+  // Sessions that not every training needs are opened when they are first needed.
   TrainSession& Session(TrainingGraphKind kind) {
     if (!sessions.count(kind)) Open(kind);
     return sessions.at(kind);
   }
 
-  void SetState(const std::vector<std::vector<float>>& vectors) {
+  // `vector_of` gives the values of a kind.
+  template <typename VectorOf>
+  void SetState(VectorOf&& vector_of) {
     state.clear();
     next_state.clear();
-    for (const auto& vector : vectors) {
+    for (const std::string& kind : kinds) {
+      const std::vector<float> vector = vector_of(kind);
       state.push_back(memory.Vector(vector));
-      if (next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
+      if (!in_place && next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
     }
+  }
+
+  void MakeConstants() {
+    const OptimizerSpec& o = spec.optimizer;
+    const auto add = [&](const char* name, const std::vector<float>& vector) {
+      if (!vector.empty()) constants.emplace(name, memory.Vector(vector));
+    };
+    add(training_tensor::kWeightDecay,
+        PenaltyVector(o.weight_decay, o.weight_decay_parameters, "weight decay", slots));
+    add(training_tensor::kL1, PenaltyVector(o.l1, o.l1_parameters, "l1 penalty", slots));
+    gradient = memory.Vector(FlatSize());
   }
 
   void CheckBatch(const ContrastiveBatch& batch) const {
@@ -131,56 +162,106 @@ struct TrainStep::Impl {
     session.BindInput(training_tensor::kControl, HostTensor(control.data(), {kControlSize}));
   }
 
-  void BindState(TrainSession& session, Report& report) {
+  void BindParameters(TrainSession& session, const Ort::Value& parameters) {
+    for (const ParameterSlot& slot : slots)
+      session.BindInput(slot.name, Part(parameters, slot.offset, slot.shape));
+  }
+
+  // Everything in one run, which leaves the old state as it was.
+  StepResult StepAndSwap(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Report report{};
+    TrainSession& session = Session(TrainingGraphKind::kStep);
+    BindBatch(session, batch, {0, batch.positives});
+    BindControl(session, control);
+    BindParameters(session, state[0]);
     for (size_t i = 0; i < kinds.size(); ++i) {
       session.BindInput(StateTensorName(kinds[i]), state[i]);
       if (i < changing_kinds) session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
     }
     session.BindOutput(training_tensor::kReport, HostArray(report));
+    session.Run();
+    const StepResult result{{report[0], report[1], report[2]}, report[3], report[4]};
+    if (result.finite()) std::ranges::swap_ranges(next_state, state);
+    return result;
   }
 
-  void RunWhole(const ContrastiveBatch& batch, std::vector<float>& control, Report& report) {
-    TrainSession& session = Session(TrainingGraphKind::kStep);
+  // The gradient first; if it is good, the state takes the step where it lies, piece by piece.
+  StepResult StepInPlace(const ContrastiveBatch& batch, std::vector<float>& control) {
+    const Losses losses =
+        options.micro_batch > 0 ? GradientInParts(batch, control) : Gradient(batch, control);
+    StepResult result{
+        {losses[0], losses[1], losses[2]}, std::sqrt(SumOverPieces(TrainingGraphKind::kNorm)), 0};
+    for (const float value : control)
+      if (!std::isfinite(value)) result.parameter_norm = value;
+    if (!result.finite()) return result;
+    std::array<float, 1> clip = {static_cast<float>(ClipFactor(spec.optimizer, result.gradient_norm))};
+    result.parameter_norm =
+        std::sqrt(SumOverPieces(TrainingGraphKind::kApply, [&](TrainSession& session, Groups piece) {
+          BindControl(session, control);
+          session.BindInput(training_tensor::kClip, HostArray(clip));
+          for (size_t i = 0; i < changing_kinds; ++i)
+            session.BindOutput(Next(StateTensorName(kinds[i])), Part(state[i], piece.first, {piece.count}));
+        }));
+    return result;
+  }
+
+  Losses Gradient(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Losses losses{};
+    TrainSession& session = Session(TrainingGraphKind::kGradient);
     BindBatch(session, batch, {0, batch.positives});
     BindControl(session, control);
-    BindState(session, report);
+    BindParameters(session, state[0]);
+    for (const ParameterSlot& slot : slots)
+      session.BindOutput(GradientName(slot.name), Part(gradient, slot.offset, slot.shape));
+    session.BindOutput(training_tensor::kLosses, HostArray(losses));
     session.Run();
+    return losses;
   }
 
-  void RunInParts(const ContrastiveBatch& batch, std::vector<float>& control, Report& report) {
-    if (sums.empty()) {
-      const std::vector<float> gradient(static_cast<size_t>(FlatSize())), losses(3);
-      for (int i = 0; i < 3; ++i) sums.push_back({memory.Vector(gradient), memory.Vector(losses)});
-    }
-    // sums[0] stays zero; what was added up alternates between the other two.
-    size_t sum = 0;
-    TrainSession& accumulate = Session(TrainingGraphKind::kAccumulate);
+  Losses GradientInParts(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Losses losses{};
+    for (const Groups& piece : Cut(FlatSize(), kPieceSize))
+      memory.Write(std::vector<float>(static_cast<size_t>(piece.count)),
+                   Part(gradient, piece.first, {piece.count}));
+    TrainSession& session = Session(TrainingGraphKind::kAccumulate);
     for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
-      const size_t next = sum == 1 ? 2 : 1;
-      BindBatch(accumulate, batch, groups);
-      BindControl(accumulate, control);
-      accumulate.BindInput(StateTensorName("parameters"), state[0]);
-      BindSums(accumulate, sums[sum]);
-      accumulate.BindOutput(Next(training_tensor::kGradient), sums[next].gradient);
-      accumulate.BindOutput(Next(training_tensor::kLosses), sums[next].losses);
-      accumulate.Run();
-      sum = next;
+      BindBatch(session, batch, groups);
+      BindControl(session, control);
+      BindParameters(session, state[0]);
+      for (const ParameterSlot& slot : slots) {
+        const std::string name = GradientName(slot.name);
+        session.BindInput(name, Part(gradient, slot.offset, slot.shape));
+        session.BindOutput(Next(name), Part(gradient, slot.offset, slot.shape));
+      }
+      session.BindInput(training_tensor::kLosses, HostArray(losses));
+      session.BindOutput(Next(training_tensor::kLosses), HostArray(losses));
+      session.Run();
     }
-    TrainSession& apply = Session(TrainingGraphKind::kApply);
-    BindSums(apply, sums[sum]);
-    BindControl(apply, control);
-    BindState(apply, report);
-    apply.Run();
+    return losses;
   }
 
-  // What the micro-batches of a batch add up to.
-  struct Sums {
-    Ort::Value gradient, losses;
-  };
-
-  static void BindSums(TrainSession& session, const Sums& added) {
-    session.BindInput(training_tensor::kGradient, added.gradient);
-    session.BindInput(training_tensor::kLosses, added.losses);
+  // Runs a graph on every piece of the flat vectors; `bind` binds what is not the same for all such graphs.
+  // Returns the sum of the squares that it reports.
+  template <typename Bind>
+  double SumOverPieces(TrainingGraphKind kind, Bind&& bind) {
+    double sum = 0;
+    TrainSession& session = Session(kind);
+    for (const Groups& piece : Cut(FlatSize(), kPieceSize)) {
+      std::array<float, 1> squares{};
+      session.BindInput(training_tensor::kGradient, Part(gradient, piece.first, {piece.count}));
+      for (size_t i = 0; i < kinds.size(); ++i)
+        session.BindInput(StateTensorName(kinds[i]), Part(state[i], piece.first, {piece.count}));
+      for (const auto& [name, vector] : constants)
+        session.BindInput(name, Part(vector, piece.first, {piece.count}));
+      bind(session, piece);
+      session.BindOutput(training_tensor::kSquares, HostArray(squares));
+      session.Run();
+      sum += squares[0];
+    }
+    return sum;
+  }
+  double SumOverPieces(TrainingGraphKind kind) {
+    return SumOverPieces(kind, [](TrainSession&, Groups) {});
   }
 
   // The state vector `kind`, or the parameters if there is none.
@@ -198,8 +279,11 @@ struct TrainStep::Impl {
   std::vector<ParameterSlot> slots;
   int64_t dimension = 0;
   std::map<TrainingGraphKind, TrainSession> sessions;
-  std::vector<Ort::Value> state, next_state;  // in the order of kinds, the latter without the constant ones
-  std::vector<Sums> sums;                     // for micro-batches
+  std::vector<Ort::Value> state;                // in the order of kinds
+  bool in_place = false;                        // whether a step changes `state` where it lies
+  std::vector<Ort::Value> next_state;           // not in place: of the kinds that change
+  Ort::Value gradient{nullptr};                 // in place: all gradients
+  std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
 };
 
 TrainStep::TrainStep(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
@@ -215,15 +299,7 @@ int64_t TrainStep::parameter_count() const { return impl_->FlatSize(); }
 StepResult TrainStep::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
   impl_->CheckBatch(batch);
   std::vector<float> control = ControlVector(impl_->spec.optimizer, learning_rate, step, batch.positives);
-  Report report{};
-  if (impl_->options.micro_batch > 0) {
-    impl_->RunInParts(batch, control, report);
-  } else {
-    impl_->RunWhole(batch, control, report);
-  }
-  const StepResult result{{report[0], report[1], report[2]}, report[3], report[4]};
-  if (result.finite()) std::ranges::swap_ranges(impl_->next_state, impl_->state);
-  return result;
+  return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
 }
 
 ContrastiveLoss TrainStep::Evaluate(const ContrastiveBatch& batch, bool averaged) {
@@ -235,7 +311,7 @@ ContrastiveLoss TrainStep::Evaluate(const ContrastiveBatch& batch, bool averaged
     Losses losses{};
     impl_->BindBatch(session, batch, groups);
     impl_->BindControl(session, control);
-    session.BindInput(StateTensorName("parameters"), impl_->Vector(averaged ? "average" : "parameters"));
+    impl_->BindParameters(session, impl_->Vector(averaged ? "average" : "parameters"));
     session.BindOutput(training_tensor::kLosses, HostArray(losses));
     session.Run();
     total.loss += losses[0];
@@ -245,24 +321,32 @@ ContrastiveLoss TrainStep::Evaluate(const ContrastiveBatch& batch, bool averaged
   return total;
 }
 
-std::vector<StateTensor> TrainStep::ReadState() {
+std::vector<StateTensor> TrainStep::DescribeState() const {
   std::vector<StateTensor> tensors;
-  for (size_t i = 0; i < impl_->kinds.size(); ++i) {
-    const std::vector<float> values = impl_->memory.Read(impl_->state[i]);
-    for (const ParameterSlot& slot : impl_->slots) {
-      const auto first = values.begin() + slot.offset;
-      tensors.push_back({impl_->kinds[i], slot.name, slot.shape, {first, first + slot.size}});
-    }
+  for (const std::string& kind : impl_->kinds) {
+    for (const ParameterSlot& slot : impl_->slots) tensors.push_back({kind, slot.name, slot.shape, {}});
   }
+  return tensors;
+}
+
+std::vector<float> TrainStep::ReadValues(const StateTensor& tensor) {
+  const auto slot = std::ranges::find(impl_->slots, tensor.parameter, &ParameterSlot::name);
+  return impl_->memory.Read(Part(impl_->Vector(tensor.kind), slot->offset, {slot->size}));
+}
+
+std::vector<StateTensor> TrainStep::ReadState() {
+  std::vector<StateTensor> tensors = DescribeState();
+  for (StateTensor& tensor : tensors) tensor.values = ReadValues(tensor);
   return tensors;
 }
 
 void TrainStep::WriteState(std::span<const StateTensor> state) {
   std::map<std::pair<std::string, std::string>, const StateTensor*> pieces;
   for (const StateTensor& tensor : state) pieces[{tensor.kind, tensor.parameter}] = &tensor;
-  std::vector<std::vector<float>> vectors;
+  std::map<std::string, std::vector<float>> vectors;
   for (const std::string& kind : impl_->kinds) {
-    std::vector<float>& vector = vectors.emplace_back(static_cast<size_t>(impl_->FlatSize()));
+    std::vector<float>& vector = vectors[kind];
+    vector.resize(static_cast<size_t>(impl_->FlatSize()));
     for (const ParameterSlot& slot : impl_->slots) {
       const std::string name = kind + " of '" + slot.name + "'";
       const auto found = pieces.find({kind, slot.name});
@@ -283,12 +367,14 @@ void TrainStep::WriteState(std::span<const StateTensor> state) {
     throw Error(ErrorCode::kInvalidArgument, "the training state holds the " + kind + " of '" + parameter +
                                                  "', which this training does not know");
   }
-  impl_->SetState(vectors);
+  impl_->SetState([&](const std::string& kind) { return std::move(vectors.at(kind)); });
 }
 
 void TrainStep::Export(onnx::ModelProto& energy_model, bool averaged) {
-  SetParameters(energy_model, impl_->slots,
-                impl_->memory.Read(impl_->Vector(averaged ? "average" : "parameters")));
+  const Ort::Value& vector = impl_->Vector(averaged ? "average" : "parameters");
+  for (const ParameterSlot& slot : impl_->slots) {
+    impl_->memory.Read(Part(vector, slot.offset, {slot.size}), MutableParameter(energy_model, slot));
+  }
 }
 
 }  // namespace ort_ed

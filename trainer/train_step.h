@@ -36,6 +36,8 @@ struct StateTensor {
   std::string parameter;
   std::vector<int64_t> shape;
   std::vector<float> values;
+
+  int64_t ElementCount() const;  // by its shape
 };
 
 struct TrainStepOptions {
@@ -45,9 +47,10 @@ struct TrainStepOptions {
   bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
 };
 
-// The optimiser step of an energy model. State and gradients live on the device in two sets of buffers that
-// swap after each step, bound to the sessions' inputs and outputs: nothing is copied but the batch on its way
-// in and a few numbers on their way out. Not thread-safe. All members throw ort_ed::Error.
+// The optimiser step of an energy model. State and gradients live on the device, bound to the sessions'
+// inputs and outputs: nothing is copied but the batch on its way in and a few numbers on their way out. Small
+// models take a step in one run, with two sets of buffers that swap; large ones and micro-batches change
+// their state where it lies. Not thread-safe. All members throw ort_ed::Error.
 class TrainStep {
  public:
   // The state starts with the parameters of the model and zero moments.
@@ -60,12 +63,17 @@ class TrainStep {
   int64_t parameter_count() const;
 
   // One step; `step` counts from 1 (Adam's bias correction). If anything in the result is not finite the step
-  // is not taken: the state remains as it was before. With micro-batches the mathematics is the same; results
+  // is not taken: the state remains as it was before (but if it is only the new parameters that are beyond
+  // float's range, a large model's state has them). With micro-batches the mathematics is the same; results
   // differ by rounding.
   StepResult Step(const ContrastiveBatch& batch, double learning_rate, int64_t step);
 
   // The loss without a step, with the moving average of the parameters if `averaged` (and if there is one).
   ContrastiveLoss Evaluate(const ContrastiveBatch& batch, bool averaged = false);
+
+  // What there is of state, without its values; and the values of one of these.
+  std::vector<StateTensor> DescribeState() const;
+  std::vector<float> ReadValues(const StateTensor& tensor);
 
   // The whole state, for checkpoints; WriteState() takes what ReadState() gave, in any order, and throws
   // kInvalidArgument, naming the tensor, where pieces are missing, unknown or of another shape.

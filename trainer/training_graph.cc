@@ -86,17 +86,16 @@ int64_t TotalSize(const std::vector<ParameterSlot>& slots) {
 // The model under construction, and the tensors that its parts hand to one another.
 class GraphAssembly {
  public:
-  GraphAssembly(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
+  GraphAssembly(const onnx::ModelProto& energy_model, const TrainingSpec& spec, TrainingGraphKind kind,
                 std::vector<ParameterSlot> slots)
       : spec_(spec),
         slots_(std::move(slots)),
+        flat_size_(kind == TrainingGraphKind::kStep ? TotalSize(slots_) : kAnyLength),
         contract_(ContractOf(energy_model)),
         model_(FrameOf(energy_model)),
         builder_(model_, kPrefix) {}
 
-  int64_t FlatSize() const { return TotalSize(slots_); }
-
-  // The energy network on `rows`, with parameters cut out of the flat vector; then the loss of its energies.
+  // The energy network on `rows`, then the loss of its energies.
   EdLoss AddLoss(const onnx::ModelProto& energy_model) {
     EmitEnergyInputs();
     for (const auto& node : energy_model.graph().node()) *builder_.graph().add_node() = node;
@@ -106,46 +105,81 @@ class GraphAssembly {
     return EmitEdLoss(spec_.loss, builder_.Existing(contract_.output), log_weights, Control()[0]);
   }
 
-  // One flat gradient by differentiation of the energies with c as weights.
-  Value AddGradient(const EdLoss& loss) {
+  // By differentiation of the energies with c as weights; in the order of the slots.
+  std::vector<Value> AddGradients(const EdLoss& loss) {
     DifferentiateRequest request{contract_.output, loss.energy_weights.name, {}};
     for (const ParameterSlot& slot : slots_) request.with_respect_to.push_back(slot.name);
-    const auto gradients = Differentiate(builder_, request);
-    std::vector<Value> pieces;
-    for (const ParameterSlot& slot : slots_) {
-      pieces.push_back(Reshape(builder_.Existing(gradients.at(slot.name)), std::vector<int64_t>{-1}));
-    }
-    return builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
+    const auto names = Differentiate(builder_, request);
+    std::vector<Value> gradients;
+    for (const ParameterSlot& slot : slots_) gradients.push_back(builder_.Existing(names.at(slot.name)));
+    return gradients;
   }
 
-  void AddOptimizer(const Value& gradient, const Value& losses) {
-    std::vector<Value> state;
-    for (const std::string& kind : StateNames(spec_.optimizer)) state.push_back(Flat(StateTensorName(kind)));
-    const std::vector<Value>& control = Control();
-    const Penalties penalties = {
-        PenaltyOn(spec_.optimizer.weight_decay, spec_.optimizer.weight_decay_parameters, "weight decay"),
-        PenaltyOn(spec_.optimizer.l1, spec_.optimizer.l1_parameters, "l1 penalty")};
-    // Enough to keep zeros: without a gradient nothing moves them, neither moments nor decay nor average.
-    const Value kept = spec_.fixed_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kSupportKind));
+  void AddStep(const EdLoss& loss) {
+    std::vector<Value> pieces;
+    for (const Value& gradient : AddGradients(loss))
+      pieces.push_back(Reshape(gradient, std::vector<int64_t>{-1}));
+    const Value gradient = builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
     const OptimizerNodes nodes =
-        EmitOptimizer(spec_.optimizer, state, kept,
-                      {control[1], control[2], control[3], control[4], control[5]}, penalties);
-    for (size_t i = 0; i < state.size(); ++i)
-      FloatOutput(nodes.next_state[i], Next(state[i].name), FlatSize());
-    const Value report = Op("Concat", {losses, nodes.norms}, {{"axis", int64_t{0}}});
-    FloatOutput(report, training_tensor::kReport, 5);
+        EmitOptimizer(spec_.optimizer, State(), Kept(gradient), OptimizerControl(), AllPenalties());
+    OutputState(nodes.next_state);
+    FloatOutput(Op("Concat", {loss.losses, nodes.norms}, {{"axis", int64_t{0}}}), training_tensor::kReport,
+                {5});
+  }
+
+  // Renamed, so that they are computed where they shall be. Where parameters have one gradient tensor in
+  // common, the others copy it.
+  void AddGradientOutputs(const EdLoss& loss) {
+    std::map<std::string, Value> renamed;
+    const std::vector<Value> gradients = AddGradients(loss);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const std::string name = training_tensor::GradientName(slots_[i].name);
+      const auto first = renamed.find(gradients[i].name);
+      const Value output =
+          first == renamed.end() ? builder_.Renamed(gradients[i], name) : builder_.Named(first->second, name);
+      renamed.try_emplace(gradients[i].name, output);
+      builder_.Output(output, slots_[i].shape);
+    }
+    FloatOutput(loss.losses, training_tensor::kLosses, {3});
+  }
+
+  void AddAccumulation(const EdLoss& loss) {
+    using training_tensor::GradientName, training_tensor::kLosses;
+    const std::vector<Value> gradients = AddGradients(loss);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const std::string name = GradientName(slots_[i].name);
+      FloatOutput(FloatInput(name, slots_[i].shape) + gradients[i], Next(name), slots_[i].shape);
+    }
+    FloatOutput(FloatInput(kLosses, {3}) + loss.losses, Next(kLosses), {3});
+  }
+
+  void AddNorm() {
+    const Value gradient = EmitPenalisedGradient(spec_.optimizer, State()[0],
+                                                 Kept(Flat(training_tensor::kGradient)), AllPenalties());
+    OutputSquares(gradient);
+  }
+
+  void AddUpdate() {
+    const Penalties penalties = AllPenalties();
+    const Value gradient =
+        EmitPenalisedGradient(spec_.optimizer, State()[0], Kept(Flat(training_tensor::kGradient)), penalties);
+    const std::vector<Value> next =
+        EmitUpdate(spec_.optimizer, State(), gradient * FloatInput(training_tensor::kClip, {1}),
+                   OptimizerControl(), penalties);
+    OutputSquares(next[0]);
+    OutputState(next);
   }
 
   // A flat vector that is an input of the graph, made where it is first asked for.
-  Value Flat(const std::string& name) { return FloatInput(name, {FlatSize()}); }
+  Value Flat(const std::string& name) { return FloatInput(name, {flat_size_}); }
 
   Value FloatInput(const std::string& name, std::vector<int64_t> shape) {
     if (inputs_.insert(name).second) builder_.Input(name, shape);
     return builder_.Existing(name);
   }
 
-  void FloatOutput(const Value& value, const std::string& name, int64_t size) {
-    builder_.Output(builder_.Renamed(value, name), std::vector<int64_t>{size});
+  void FloatOutput(const Value& value, const std::string& name, const std::vector<int64_t>& shape) {
+    builder_.Output(builder_.Renamed(value, name), shape);
   }
 
   TrainingGraph Finish() { return {std::move(model_), std::move(slots_), contract_.dimension}; }
@@ -172,12 +206,7 @@ class GraphAssembly {
     const Value x =
         Op("Cast", {builder_.Existing(training_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
     builder_.Renamed(x, contract_.input);
-    std::vector<int64_t> sizes;
-    for (const ParameterSlot& slot : slots_) sizes.push_back(slot.size);
-    const std::vector<Value> pieces = EmitSplit(Flat(StateTensorName("parameters")), 0, sizes);
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      builder_.Renamed(Reshape(pieces[i], slots_[i].shape), slots_[i].name);
-    }
+    for (const ParameterSlot& slot : slots_) builder_.Input(slot.name, slot.shape);
   }
 
   const std::vector<Value>& Control() {
@@ -188,20 +217,52 @@ class GraphAssembly {
     return control_;
   }
 
-  Value PenaltyOn(double strength, const std::vector<std::string>& patterns, const std::string& what) {
-    if (strength == 0) return {&builder_, ""};
-    const std::vector<bool> selected = Select(NamesOf(slots_), patterns, what);
-    if (std::ranges::all_of(selected, std::identity{})) return builder_.Scalar(static_cast<float>(strength));
-    std::vector<float> strengths(static_cast<size_t>(FlatSize()));
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      if (selected[i])
-        std::fill_n(strengths.begin() + slots_[i].offset, slots_[i].size, static_cast<float>(strength));
-    }
-    return builder_.Constant(std::vector<int64_t>{FlatSize()}, strengths);
+  ControlValues OptimizerControl() {
+    const std::vector<Value>& control = Control();
+    return {control[1], control[2], control[3], control[4], control[5]};
   }
+
+  std::vector<Value> State() {
+    std::vector<Value> state;
+    for (const std::string& kind : StateNames(spec_.optimizer)) state.push_back(Flat(StateTensorName(kind)));
+    return state;
+  }
+
+  void OutputState(const std::vector<Value>& next) {
+    const std::vector<std::string> kinds = StateNames(spec_.optimizer);
+    for (size_t i = 0; i < kinds.size(); ++i)
+      FloatOutput(next[i], Next(StateTensorName(kinds[i])), {flat_size_});
+  }
+
+  void OutputSquares(const Value& vector) {
+    FloatOutput(Reduce("ReduceSumSquare", vector, std::vector<int64_t>{0}, true), training_tensor::kSquares,
+                {1});
+  }
+
+  // Enough to keep zeros: without a gradient nothing moves them, neither moments nor decay nor average.
+  Value Kept(const Value& gradient) {
+    return spec_.fixed_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kSupportKind));
+  }
+
+  Penalties AllPenalties() {
+    const OptimizerSpec& o = spec_.optimizer;
+    return {Penalty(o.weight_decay, o.weight_decay_parameters, "weight decay", training_tensor::kWeightDecay),
+            Penalty(o.l1, o.l1_parameters, "l1 penalty", training_tensor::kL1)};
+  }
+
+  Value Penalty(double strength, const std::vector<std::string>& patterns, const std::string& what,
+                const char* name) {
+    if (strength == 0) return {&builder_, ""};
+    const std::vector<float> strengths = PenaltyVector(strength, patterns, what, slots_);
+    if (strengths.empty()) return builder_.Scalar(static_cast<float>(strength));
+    return flat_size_ == kAnyLength ? Flat(name) : builder_.Constant(std::vector{flat_size_}, strengths);
+  }
+
+  static constexpr int64_t kAnyLength = -1;
 
   const TrainingSpec& spec_;
   std::vector<ParameterSlot> slots_;
+  int64_t flat_size_;
   EnergyContract contract_;
   onnx::ModelProto model_;
   GraphBuilder builder_;
@@ -246,31 +307,51 @@ std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_mode
   return slots;
 }
 
-TrainingGraph BuildTrainingGraph(const onnx::ModelProto& users_model, const TrainingSpec& spec,
+TrainingGraph BuildTrainingGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
                                  TrainingGraphKind kind) {
+  return BuildTrainingGraph(energy_model, spec, kind, TrainedParameters(energy_model, spec.frozen));
+}
+
+TrainingGraph BuildTrainingGraph(const onnx::ModelProto& users_model, const TrainingSpec& spec,
+                                 TrainingGraphKind kind, std::vector<ParameterSlot> slots) {
   Validate(spec);
   onnx::ModelProto energy_model = users_model;
   PrepareForDifferentiation(energy_model);
-  GraphAssembly assembly(energy_model, spec, TrainedParameters(energy_model, spec.frozen));
-  using training_tensor::kGradient, training_tensor::kLosses;
-  if (kind == TrainingGraphKind::kApply) {
-    assembly.AddOptimizer(assembly.Flat(kGradient), assembly.FloatInput(kLosses, {3}));
-    return assembly.Finish();
-  }
-  const EdLoss loss = assembly.AddLoss(energy_model);
+  GraphAssembly assembly(energy_model, spec, kind, std::move(slots));
   switch (kind) {
     case TrainingGraphKind::kStep:
-      assembly.AddOptimizer(assembly.AddGradient(loss), loss.losses);
+      assembly.AddStep(assembly.AddLoss(energy_model));
+      break;
+    case TrainingGraphKind::kGradient:
+      assembly.AddGradientOutputs(assembly.AddLoss(energy_model));
       break;
     case TrainingGraphKind::kAccumulate:
-      assembly.FloatOutput(assembly.Flat(kGradient) + assembly.AddGradient(loss), Next(kGradient),
-                           assembly.FlatSize());
-      assembly.FloatOutput(assembly.FloatInput(kLosses, {3}) + loss.losses, Next(kLosses), 3);
+      assembly.AddAccumulation(assembly.AddLoss(energy_model));
       break;
-    default:
-      assembly.FloatOutput(loss.losses, kLosses, 3);
+    case TrainingGraphKind::kEvaluate:
+      assembly.FloatOutput(assembly.AddLoss(energy_model).losses, training_tensor::kLosses, {3});
+      break;
+    case TrainingGraphKind::kNorm:
+      assembly.AddNorm();
+      break;
+    case TrainingGraphKind::kApply:
+      assembly.AddUpdate();
+      break;
   }
   return assembly.Finish();
+}
+
+std::vector<float> PenaltyVector(double strength, const std::vector<std::string>& patterns,
+                                 const std::string& what, const std::vector<ParameterSlot>& slots) {
+  if (strength == 0) return {};
+  const std::vector<bool> selected = Select(NamesOf(slots), patterns, what);
+  if (std::ranges::all_of(selected, std::identity{})) return {};
+  std::vector<float> strengths(static_cast<size_t>(TotalSize(slots)));
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (selected[i])
+      std::fill_n(strengths.begin() + slots[i].offset, slots[i].size, static_cast<float>(strength));
+  }
+  return strengths;
 }
 
 std::vector<float> SupportOf(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
@@ -316,13 +397,30 @@ std::vector<float> FlatParameters(const onnx::ModelProto& model, const std::vect
 void SetParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots,
                    const std::vector<float>& values) {
   for (const ParameterSlot& slot : slots) {
+    std::ranges::copy(std::span(values).subspan(slot.offset, slot.size),
+                      MutableParameter(model, slot).begin());
+  }
+}
+
+std::span<float> MutableParameter(onnx::ModelProto& model, const ParameterSlot& slot) {
+  onnx::TensorProto& tensor = Initializer(model, slot.name);
+  if (ElementCount(tensor) != slot.size)
+    BadModel("the parameter '" + slot.name + "' has another shape than the trained one");
+  tensor.clear_float_data();
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+  const auto size = static_cast<size_t>(slot.size);
+  std::string& bytes = *tensor.mutable_raw_data();
+  bytes.resize(size * sizeof(float));
+  return {reinterpret_cast<float*>(bytes.data()), size};
+}
+
+void ClearParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots) {
+  for (const ParameterSlot& slot : slots) {
+    // Clearing alone would keep the memory.
     onnx::TensorProto& tensor = Initializer(model, slot.name);
-    if (ElementCount(tensor) != slot.size)
-      BadModel("the parameter '" + slot.name + "' has another shape than the trained one");
-    tensor.clear_float_data();
-    tensor.clear_external_data();
-    tensor.clear_data_location();
-    tensor.set_raw_data(values.data() + slot.offset, static_cast<size_t>(slot.size) * sizeof(float));
+    delete tensor.release_raw_data();
+    google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
   }
 }
 

@@ -238,6 +238,52 @@ TEST(TrainStep, MicroBatchesGiveTheSameStep) {
   }
 }
 
+// One run with all vectors, and pieces of vectors that have penalties and a support of their own.
+TEST(TrainStep, PiecesHaveThePenaltiesOfTheirParameters) {
+  for (const L1Form form : {L1Form::kProximal, L1Form::kSubgradient}) {
+    TrainingSpec spec = Spec();
+    spec.frozen = {"b2"};
+    spec.fixed_zeros = {"w1"};
+    spec.optimizer.l1 = 0.05;
+    spec.optimizer.l1_form = form;
+    spec.optimizer.l1_parameters = {"w1"};
+    spec.optimizer.weight_decay = 0.5;
+    spec.optimizer.weight_decay_parameters = {"w2", "b1"};
+    TrainStep whole(SparseModel(), spec, Options()), parts(SparseModel(), spec, Options(1, 10));
+    for (int step = 1; step <= 3; ++step) {
+      const StepResult expected = whole.Step(Batch(step), 0.01, step),
+                       got = parts.Step(Batch(step), 0.01, step);
+      EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-5);
+      EXPECT_NEAR(got.parameter_norm, expected.parameter_norm, 1e-5);
+    }
+    ExpectSame(parts.ReadState(), whole.ReadState(), 1e-5);
+  }
+}
+
+// More than one piece, with parameters across their boundaries.
+TEST(TrainStep, LargeModelsTakeTheSameStepsWithMicroBatches) {
+  constexpr int kManyUnits = 90000;
+  onnx::ModelProto model = PerceptronModel(kDimension, kManyUnits, 3);
+  TrainingSpec spec = Spec();
+  spec.optimizer.kind = OptimizerKind::kSgd;
+  TrainStep whole(model, spec, Options()), parts(model, spec, Options(1, 4));
+  const std::vector<StateTensor> before = whole.ReadState();
+  for (int step = 1; step <= 2; ++step) {
+    const StepResult expected = whole.Step(Batch(step), 0.01, step),
+                     got = parts.Step(Batch(step), 0.01, step);
+    EXPECT_NEAR(got.loss, expected.loss, 1e-3 * (1 + expected.loss));
+    EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm);
+    EXPECT_NEAR(got.parameter_norm, expected.parameter_norm, 1e-4 * expected.parameter_norm);
+  }
+  const std::vector<StateTensor> after = whole.ReadState();
+  ExpectSame(parts.ReadState(), after, 1e-4);
+  for (const char* name : {"w1", "b1", "w2"}) {
+    EXPECT_NE(Piece(after, "parameters", name).values.back(),
+              Piece(before, "parameters", name).values.back());
+    EXPECT_NE(Piece(after, "parameters", name).values[0], Piece(before, "parameters", name).values[0]);
+  }
+}
+
 TEST(TrainStep, LossFallsAndTheAverageFollows) {
   TrainStep training(PerceptronModel(kDimension, kWidth, 1), Spec(), Options());
   const ContrastiveBatch validation = Batch(1000, 200);
