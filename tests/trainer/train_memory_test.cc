@@ -79,6 +79,9 @@ int64_t PeakOfTraining(const Size& size) {
 class TrainMemory : public testing::TestWithParam<Size> {};
 
 TEST_P(TrainMemory, IsAtMostTwiceWhatIsNeeded) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need memory of their own";
+#endif
   constexpr Size kTiny = {8, 2, 1};
   const int64_t growth = PeakOfTraining(GetParam()) - PeakOfTraining(kTiny);
   const int64_t needed = Needed(GetParam());

@@ -42,7 +42,7 @@ class Backward {
       zeros_ = PadToPanels(context.simd, nullptr, shape.in);
     }
     const size_t left = shape.transposed ? shape.out : shape.in, right = shape.in + shape.out - left;
-    if (gradients.dw) sum_.emplace(context.simd, left, 1, right, parts_);
+    if (gradients.dw) sum_.emplace(context.simd, left, 1, right, parts_, gradients.dw);
   }
 
   void Run() {
@@ -50,7 +50,8 @@ class Backward {
     if (gradients_.dw) {
       const size_t columns = shape_.transposed ? shape_.in : shape_.out;
       sum_->Finish(context_.parallel_for, [&](size_t l, const float* values) {
-        std::copy_n(values, columns, gradients_.dw + l * columns);
+        float* result = gradients_.dw + l * columns;
+        if (values != result) std::copy_n(values, columns, result);
       });
     }
     if (gradients_.dbias) {

@@ -19,7 +19,7 @@ void CopyBlocks(size_t blocks, const float* in, float* out, size_t out_stride) {
 }  // namespace
 
 OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps,
-                                 size_t right_columns, size_t parts)
+                                 size_t right_columns, size_t parts, float* result)
     : simd_(simd),
       left_columns_(left_columns),
       taps_(taps),
@@ -28,7 +28,8 @@ OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, s
       right_blocks_(DivideUp(right_columns, panel_)),
       row_size_(taps * right_blocks_ * panel_),
       parts_(parts),
-      sums_(parts * left_columns * row_size_ * sizeof(float)),
+      first_(row_size_ == taps * right_columns ? result : nullptr),
+      sums_((parts - (first_ != nullptr)) * left_columns * row_size_ * sizeof(float)),
       empty_(parts, true) {}
 
 size_t OuterProductSum::Parts(size_t positions, size_t size, size_t min_part_positions) {

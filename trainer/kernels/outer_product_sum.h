@@ -14,8 +14,10 @@ namespace ort_ed {
 // each, and added in order at the end, so that the result does not depend on the number of threads.
 class OuterProductSum {
  public:
+  // `result`, if there is one, has room for left_columns x taps x right_columns sums. Where these need no
+  // padding the first part is summed there, so that Row(0, l) is the place of the result already.
   OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps, size_t right_columns,
-                  size_t parts);
+                  size_t parts, float* result = nullptr);
 
   // How many parts to make of a sum over `positions` whose result has `size` floats. Many positions a part
   // make adding the parts cheap.
@@ -61,14 +63,18 @@ class OuterProductSum {
   }
 
  private:
-  float* Part(size_t part) const { return sums_.floats() + part * left_columns_ * row_size_; }
+  float* Part(size_t part) const {
+    if (first_ == nullptr) return sums_.floats() + part * left_columns_ * row_size_;
+    return part == 0 ? first_ : sums_.floats() + (part - 1) * left_columns_ * row_size_;
+  }
   const float* AddParts(size_t l);
 
   const SimdKernels& simd_;
   size_t left_columns_, taps_, right_columns_, panel_, right_blocks_;
   size_t row_size_;  // taps * right_blocks * panel
   size_t parts_;
-  AlignedBuffer sums_;       // [part][l][tap][r]
+  float* first_;             // the first part, if the caller keeps it
+  AlignedBuffer sums_;       // the others: [part][l][tap][r]
   std::vector<char> empty_;  // parts to which nothing was added; no vector<bool>, since threads share it
 };
 
