@@ -3,7 +3,7 @@
 //   build/release/bench/train_step_profile mlp|resnet [threads [steps]] [--standard]
 //
 // mlp: 32-256-256-256-1, Swish with a learned slope, batch 128; resnet: 64 channels on 28 x 28, batch 10; 32
-// negatives each. --standard leaves out our own kernels. bench/train_step_worker.cc times whole steps without
+// negatives each. --standard leaves out our own kernels. bench/peers.py times whole steps without
 // a profiler in the way.
 
 #include <algorithm>

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace ort_ed {
+
+// One side of a comparison with PyTorch (bench/peers.py): work that is repeated and timed.
+class PairTask {
+ public:
+  virtual ~PairTask() = default;
+  virtual void SetThreads(int threads) = 0;
+  // One unit of work. Returns a number that tells that it was done: a loss, a mean energy.
+  virtual double Step() = 0;
+};
+
+// A training step of "mlp" or "resnet"; `standard` leaves out our own kernels.
+std::unique_ptr<PairTask> MakeTrainTask(const std::string& network, bool standard);
+// Energies of a batch of rows of "mlp" or "resnet".
+std::unique_ptr<PairTask> MakeScoreTask(const std::string& network);
+// A Gibbs sweep of all chains over all sites of "ising" or "mlp".
+std::unique_ptr<PairTask> MakeGibbsTask(const std::string& network);
+// One temperature of annealed importance sampling on "mlp": a sweep of all chains and the update of their
+// weights.
+std::unique_ptr<PairTask> MakeAisTask();
+
+}  // namespace ort_ed

@@ -1,0 +1,114 @@
+// Our side of bench/peers.py. Reads commands from standard input, one a line, and answers each with one line,
+// as bench/peers/torch_worker.py does:
+//   threads N       begins with N threads          -> "ok"
+//   steps N         works N times                  -> the seconds of the fastest, and the task's number
+//   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
+// Start with the task: pair_worker train-mlp [--standard]
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "bench/pair_task.h"
+#include "trainer/kernels/simd_kernels.h"
+
+namespace ort_ed {
+namespace {
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Steps(PairTask& task, int count) {
+  double best = std::numeric_limits<double>::infinity(), value = 0;
+  for (int i = 0; i < count; ++i) {
+    const double start = Seconds();
+    value = task.Step();
+    best = std::min(best, Seconds() - start);
+  }
+  std::printf("%.6f %.6f\n", best, value);
+}
+
+// The rate of one tile's products with everything in the first-level cache: what no matrix product exceeds.
+double TileRate() {
+  constexpr int kRows = SimdKernels::kRows, kDepth = 256, kRepeats = 2000;
+  const SimdKernels& simd = BestSimdKernels();
+  std::vector<float> weights(kDepth * simd.panel, 1e-3f), values(kRows * kDepth, 1e-3f), start(simd.panel),
+      out(kRows * simd.panel);
+  const float* rows[kRows];
+  float* results[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = &values[r * kDepth];
+    results[r] = &out[r * simd.panel];
+  }
+  const double begin = Seconds();
+  for (int i = 0; i < kRepeats; ++i) {
+    simd.rows_times_panel[kRows - 1](1, kDepth, rows, 0, weights.data(), kDepth, start.data(), results);
+  }
+  return 2e-9 * kRepeats * kRows * simd.panel * kDepth / (Seconds() - begin);
+}
+
+void Peak(int threads) {
+  std::vector<double> rates(threads);
+  std::vector<std::thread> workers;
+  for (double& rate : rates) {
+    workers.emplace_back([&rate] {
+      for (int i = 0; i < 20; ++i) rate = std::max(rate, TileRate());
+    });
+  }
+  double total = 0;
+  for (int t = 0; t < threads; ++t) {
+    workers[t].join();
+    total += rates[t];
+  }
+  std::printf("%.1f\n", total);
+}
+
+std::unique_ptr<PairTask> MakeTask(const std::vector<std::string>& arguments) {
+  const bool standard = arguments.size() > 1 && arguments[1] == "--standard";
+  const std::map<std::string, std::function<std::unique_ptr<PairTask>()>> tasks = {
+      {"train-mlp", [&] { return MakeTrainTask("mlp", standard); }},
+      {"train-resnet", [&] { return MakeTrainTask("resnet", standard); }},
+      {"score-mlp", [] { return MakeScoreTask("mlp"); }},
+      {"score-resnet", [] { return MakeScoreTask("resnet"); }},
+      {"gibbs-ising", [] { return MakeGibbsTask("ising"); }},
+      {"gibbs-mlp", [] { return MakeGibbsTask("mlp"); }},
+      {"ais-mlp", [] { return MakeAisTask(); }},
+  };
+  const auto found = arguments.empty() ? tasks.end() : tasks.find(arguments[0]);
+  if (found != tasks.end()) return found->second();
+  std::fputs("usage: pair_worker TASK [--standard], TASK one of", stderr);
+  for (const auto& [name, make] : tasks) std::fprintf(stderr, " %s", name.c_str());
+  std::fputs("\n", stderr);
+  return nullptr;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const std::unique_ptr<PairTask> task = MakeTask(arguments);
+  if (!task) return 2;
+  std::string command;
+  int count = 0;
+  while (std::cin >> command >> count) {
+    if (command == "threads") {
+      task->SetThreads(count);
+      std::puts("ok");
+    } else if (command == "steps") {
+      Steps(*task, count);
+    } else if (command == "peak") {
+      Peak(count);
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace ort_ed
+
+int main(int argc, char** argv) { return ort_ed::Main({argv + 1, argv + argc}); }
