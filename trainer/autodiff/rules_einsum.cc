@@ -24,6 +24,15 @@ std::string FreshLabels(const std::string& equation) {
   return labels;
 }
 
+// A label that is neither in the equation nor among `labels`.
+char UnusedLabel(const Equation& equation, const std::string& labels) {
+  std::string used = equation.output + labels;
+  for (const std::string& operand : equation.operands) used += operand;
+  char label = 'a';
+  while (used.find(label) != std::string::npos) label = label == 'z' ? 'A' : static_cast<char>(label + 1);
+  return label;
+}
+
 // The term with "..." replaced by `axes` labels.
 std::string WithoutEllipsis(const std::string& term, int64_t axes, const std::string& labels) {
   const size_t dots = term.find("...");
@@ -82,8 +91,17 @@ std::map<char, Extent> LabelExtents(const GradContext& node, const Equation& equ
   return extents;
 }
 
+// 1 where two positions along the axis are the same.
+Value Identity(const GradContext& node, int operand, size_t axis) {
+  GraphBuilder& graph = node.graph();
+  const Value extent =
+      Op("Gather", {Op("Shape", {node.Input(operand)}), graph.IntScalar(static_cast<int64_t>(axis))});
+  const Value positions = Op("Range", {graph.IntScalar(0), extent, graph.IntScalar(1)});
+  return node.Mask(Op("Equal", {Unsqueeze(positions, {1}), positions}));
+}
+
 void OperandGradient(GradContext& node, const Equation& equation, int operand) {
-  const std::string& labels = equation.operands[operand];
+  std::string labels = equation.operands[operand];
   std::string terms = equation.output;
   std::vector<Value> inputs = {node.OutputGradient()};
   for (int i = 0; i < node.InputCount(); ++i) {
@@ -91,14 +109,19 @@ void OperandGradient(GradContext& node, const Equation& equation, int operand) {
     terms += "," + equation.operands[i];
     inputs.push_back(node.Input(i));
   }
+  // A label that occurs twice took a diagonal: its second axis gets a label of its own, and the gradient is
+  // zero off the diagonal.
+  for (size_t axis = 0; axis < labels.size(); ++axis) {
+    const size_t first = labels.find(labels[axis]);
+    if (first == axis) continue;
+    labels[axis] = UnusedLabel(equation, labels);
+    terms += {',', labels[first], labels[axis]};
+    inputs.push_back(Identity(node, operand, axis));
+  }
   // A label that occurs nowhere else was summed over: the gradient is the same all along its axis.
   std::string result;
   std::vector<int64_t> summed_only;
   for (size_t axis = 0; axis < labels.size(); ++axis) {
-    if (labels.find(labels[axis]) != axis) {
-      node.Fail("the label '" + std::string(1, labels[axis]) + "' occurs twice in operand " +
-                std::to_string(operand) + "; take the diagonal with Gather or a mask instead");
-    }
     if (terms.find(labels[axis]) == std::string::npos) {
       summed_only.push_back(static_cast<int64_t>(axis));
     } else {
@@ -109,7 +132,8 @@ void OperandGradient(GradContext& node, const Equation& equation, int operand) {
   if (!summed_only.empty()) gradient = Unsqueeze(gradient, summed_only);
   const auto extents = LabelExtents(node, equation);
   TensorInfo from = node.InputInfo(operand);
-  for (size_t axis = 0; axis < labels.size(); ++axis) from.shape[axis] = extents.at(labels[axis]);
+  for (size_t axis = 0; axis < labels.size(); ++axis)
+    from.shape[axis] = extents.at(equation.operands[operand][axis]);
   for (int64_t axis : summed_only) from.shape[axis] = {1, ""};
   gradient = node.Unbroadcast(gradient, from, node.Input(operand));
   if (summed_only.empty()) {

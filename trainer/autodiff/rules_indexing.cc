@@ -64,11 +64,51 @@ void GatherElements(GradContext& node) {
                          {{"axis", node.Int("axis", 0)}, {"reduction", std::string(kAdd)}}));
 }
 
+Value ScatterBy(const char* reduction, const Value& data, const Value& indices, const Value& updates,
+                int64_t axis) {
+  return Op("ScatterElements", {data, indices, updates},
+            {{"axis", axis}, {"reduction", std::string(reduction)}});
+}
+
+// y = data * the product of the updates of a place. The product of the other updates is a quotient where no
+// update is zero; of one zero among them only that update has a gradient.
+void ScatterProduct(GradContext& node) {
+  const int64_t axis = node.Int("axis", 0);
+  const Value data = node.Input(0), indices = node.Input(1), updates = node.Input(2);
+  const Value zero = node.graph().Scalar(0), one = node.graph().Scalar(1), g = node.OutputGradient();
+  const Value ones = node.Zeros(Op("Shape", {data})) + one;
+  if (node.Needs(0)) node.SetGradient(0, g * ScatterBy("mul", ones, indices, updates, axis));
+  if (!node.Needs(2)) return;
+  const auto at_updates = [&](const Value& x) {
+    return Op("GatherElements", {x, indices}, {{"axis", axis}});
+  };
+  const Value is_zero = Op("Equal", {updates, zero});
+  const Value zero_mask = node.Mask(is_zero);
+  const Value non_zero = Op("Where", {is_zero, one, updates});
+  const Value zeros = at_updates(ScatterBy(kAdd, ones - one, indices, zero_mask, axis));
+  const Value others = at_updates(ScatterBy("mul", ones, indices, non_zero, axis)) / non_zero;
+  const Value alone = node.Mask(Op("Equal", {zeros, zero_mask}));  // no other update is zero
+  node.SetGradient(2, at_updates(g * data) * others * alone);
+}
+
+// Where several reach the extremum they share the gradient.
+void ScatterExtremum(GradContext& node) {
+  const int64_t axis = node.Int("axis", 0);
+  const Value data = node.Input(0), indices = node.Input(1), updates = node.Input(2), y = node.Output();
+  const auto at_updates = [&](const Value& x) {
+    return Op("GatherElements", {x, indices}, {{"axis", axis}});
+  };
+  const Value data_hits = node.Mask(Op("Equal", {data, y}));
+  const Value update_hits = node.Mask(Op("Equal", {updates, at_updates(y)}));
+  const Value share = node.OutputGradient() / ScatterBy(kAdd, data_hits, indices, update_hits, axis);
+  if (node.Needs(0)) node.SetGradient(0, share * data_hits);
+  if (node.Needs(2)) node.SetGradient(2, at_updates(share) * update_hits);
+}
+
 void ScatterElements(GradContext& node) {
   const std::string reduction = node.String("reduction", "none");
-  if (reduction != "none" && reduction != kAdd) {
-    node.Fail("its reduction '" + reduction + "' has no gradient rule");
-  }
+  if (reduction == "mul") return ScatterProduct(node);
+  if (reduction == "max" || reduction == "min") return ScatterExtremum(node);
   const Value g = node.OutputGradient();
   const Value indices = node.Input(1);
   const Attributes axis = {{"axis", node.Int("axis", 0)}};

@@ -15,6 +15,9 @@ constexpr GradientCase kCases[] = {
      "(float[N,3] a, float[3,3] b, float[N,3] c) => "
      "(float[N] y) { y = Einsum<equation = \"bi,ij,bj->b\">(a, b, c) }"},
     {"Einsum", "(float[N,3] a) => (float[3] y) { y = Einsum<equation = \"ij->j\">(a) }"},
+    {"Einsum", "(float[N,3,3] a) => (float[N,3] y) { y = Einsum<equation = \"bii->bi\">(a) }"},
+    {"Einsum", "(float[3,3] a, float[N,3] b) => (float[N] y) { y = Einsum<equation = \"ii,bi->b\">(a, b) }"},
+    {"Einsum", "(float[N,4,4] a) => (float[N] y) { y = Einsum<equation = \"bii->b\">(a) }"},
     {"Einsum",
      "(float[N,2,3,4] a, float[N,2,5,4] b) => "
      "(float[N,2,3,5] y) { y = Einsum<equation = \"bhid,bhjd->bhij\">(a, b) }"},

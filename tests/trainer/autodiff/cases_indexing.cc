@@ -24,6 +24,26 @@ constexpr GradientCase kCases[] = {
     {"ScatterElements",
      "(float[N,4] x, int64[N,2] i, float[N,2] u) => "
      "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"add\">(x, i, u) }"},
+    {"ScatterElements",
+     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
+     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, u) }"},
+    {"ScatterElements",
+     "(float[N,4] x) => (float[N,4] y) { i = Constant<value = int64[3,3] {3, 3, 1, 0, 0, 0, 2, 1, 2}>() u = "
+     "Constant<value = float[3,3] {0.0, 2.0, 0.5, 0.0, 0.0, 3.0, -1.0, 0.7, 0.0}>() "
+     "y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, u) }"},
+    {"ScatterElements",
+     "(float[N,4] x, float[3,3] u) => (float[N,4] y) { i = Constant<value = int64[3,3] {3, 3, 1, 0, 0, 0, 2, "
+     "1, "
+     "2}>() z = Constant<value = float[3,3] {0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0}>() v = Mul(u, z) "
+     "y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, v) }"},
+    {"ScatterElements",
+     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
+     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"max\">(x, i, u) }",
+     18},
+    {"ScatterElements",
+     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
+     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"min\">(x, i, u) }",
+     18},
     {"Slice",
      "(float[N,5] x) => (float[N,3] y) { s = Constant<value_ints = [1]>() e = Constant<value_ints "
      "= [4]>() a = Constant<value_ints = [1]>() y = Slice(x, s, e, a) }"},
