@@ -143,8 +143,8 @@ std::string ReadTensor(const onnx::TensorProto& proto, const ExternalTensor& ten
                   std::to_string(expected));
   }
   if (offset > size || length > size - offset) {
-    tensor.Reject("which is truncated: it has " + std::to_string(size) + " bytes, the tensor ends at " +
-                  std::to_string(offset + length));
+    tensor.Reject("which is truncated: it has " + std::to_string(size) + " bytes, the tensor has " +
+                  std::to_string(length) + " from " + std::to_string(offset));
   }
   std::string bytes(static_cast<size_t>(length), '\0');
   file.seekg(offset);

@@ -90,10 +90,11 @@ TEST(ModelCheckTest, TensorsWithoutInfluenceAreShown) {
 
 TEST(ModelCheckTest, ARuleThatDoesNotCoverAUseIsAProblem) {
   const ModelCheck check =
-      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3,3] w = {1,2,3,4,5,6,7,8,9}> {
-      d = Einsum<equation = "ii->i">(w) energy = MatMul(x, d) })");
+      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {1,2,3}, float[3] s = {1,1,1}> {
+      h = Mul(x, w) n, mean = LayerNormalization(h, s) a = Constant<value_ints = [1]>()
+      energy = Squeeze(mean, a) })");
   ASSERT_EQ(check.problems.size(), 1u);
-  EXPECT_NE(check.problems[0].find("occurs twice"), std::string::npos);
+  EXPECT_NE(check.problems[0].find("mean and deviation"), std::string::npos) << check.problems[0];
 }
 
 TEST(ModelCheckTest, ABrokenContractIsAnError) {
