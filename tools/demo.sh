@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job end to end: sets up, builds, trains a model of the pinwheel density, exports, scores, samples,
-# evaluates and draws. About five minutes on two idle cores once it is built, of which two are training; everything lands in demo-out/.
+# evaluates and draws. About three minutes on two idle cores once it is built, of which two are training; everything lands in demo-out/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly out=demo-out
