@@ -97,7 +97,7 @@ def workers(task, build):
 
 
 def measure(task, build, rounds):
-    steps, flops = TASKS[task][1], TASKS[task][3]
+    steps = TASKS[task][1]
     sides = list(workers(task, build))
     peak = 0.0
     for _ in range(rounds):
@@ -106,12 +106,7 @@ def measure(task, build, rounds):
             side.measure(steps)
     for side in sides:
         side.stop()
-    return {"task": task, "sides": [[s.side, s.setting, s.best] for s in sides], "peak_gflops": peak,
-            "gflops": flops / best_of(sides, "ort-ed") / 1e9 if flops else None}
-
-
-def best_of(sides, name):
-    return min(s.best for s in sides if s.side == name)
+    return {"task": task, "sides": [[s.side, s.setting, s.best] for s in sides], "peak_gflops": peak}
 
 
 def best(result, name, setting=None):
@@ -124,9 +119,11 @@ def ratio(result, setting=None):
 
 
 def peak_share(result):
-    if not result["gflops"]:
+    flops = TASKS[result["task"]][3]
+    if not flops:
         return ""
-    return f"{result['gflops']:.0f} of {result['peak_gflops']:.0f} GFLOP/s, {100 * result['gflops'] / result['peak_gflops']:.0f} %"
+    rate, peak = flops / best(result, "ort-ed") / 1e9, result["peak_gflops"]
+    return f"{rate:.0f} of {peak:.0f} GFLOP/s, {100 * rate / peak:.0f} %"
 
 
 def show(result):

@@ -1,6 +1,4 @@
 """What the settings of energy discrepancy do (the paper, sections D.2): short trainings on pinwheel."""
-import shutil
-
 from . import experiment, markdown
 
 NAME = "ablations"
@@ -9,15 +7,16 @@ EPSILONS = ["0.0001", "0.001", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999", "0.
 WINDOWS = ["2", "4", "8", "16", "32"]
 STABILISERS = ["0", "0.25", "1"]
 NEGATIVES = ["4", "32"]
+SHOWN = ["epsilon_0.001", "epsilon_0.999", "window_2", "w-and-M_0_4"]
 
 
 def options_of(name):
     kind, *values = name.split("_")
     if kind == "epsilon":
-        return "bernoulli", ["--epsilon", values[0]]
+        return ["--epsilon", values[0]]
     if kind == "window":
-        return "bernoulli", ["--method", "pool", "--window", values[0]]
-    return "bernoulli", ["--w", values[0], "--negatives", values[1]]
+        return ["--method", "pool", "--window", values[0]]
+    return ["--w", values[0], "--negatives", values[1]]
 
 
 def cells():
@@ -26,8 +25,8 @@ def cells():
 
 
 def run(cell):
-    recipe, options = options_of(cell.name)
-    training = cell.train(f"densities/{recipe}.toml", "--data", "synth:pinwheel", "--steps", STEPS, "--seed", 1, *options)
+    training = cell.train("densities/bernoulli.toml", "--data", "synth:pinwheel", "--steps", STEPS, "--seed", 1,
+                          *options_of(cell.name))
     test = experiment.test_rows(cell, "pinwheel-test.npy", "pinwheel", "-n", 20000, "--seed", 2)
     evaluation = cell.ort_ed("eval", training["model"], "--data", test, "--density", "pinwheel", "--temperatures", 200,
                              "--chains", 200, "--raise-rows", 0, "--samples", 0, "--json")
@@ -47,17 +46,13 @@ def section(results, kind, header):
 
 
 def render(results):
-    experiment.PICTURES.mkdir(parents=True, exist_ok=True)
-    shown = [n for n in ("epsilon_0.001", "epsilon_0.999", "window_2", "w-and-M_0_4") if n in results]
-    for name in shown:
-        picture = experiment.Settings.out / NAME / name / "landscape.png"
-        if picture.exists():
-            shutil.copy(picture, experiment.PICTURES / f"ablation-{name}.png")
+    pictures = [markdown.picture(f"ablation-{name}", experiment.run_file(NAME, name, "landscape.png"))
+                for name in SHOWN if name in results]
     markdown.write_page(NAME, PAGE.format(
         provenance=markdown.provenance(results.values(), NAME), steps=STEPS,
         epsilon=section(results, "epsilon", ["epsilon"]), window=section(results, "window", ["window"]),
         w=section(results, "w-and-M", ["w", "M"]),
-        pictures="\n".join(f"![{n}](images/ablation-{n}.png)" for n in shown)))
+        pictures="\n".join(pictures)))
 
 
 PAGE = """

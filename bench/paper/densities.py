@@ -1,6 +1,4 @@
 """Planar densities in 32 bits (the paper, Table 1): how far above the entropy of the truth the models are."""
-import shutil
-
 from . import experiment, markdown
 
 NAME = "densities"
@@ -33,14 +31,6 @@ def run(cell):
     cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], **values})
 
 
-def keep_pictures(results):
-    experiment.PICTURES.mkdir(parents=True, exist_ok=True)
-    for density in DENSITIES:
-        picture = experiment.Settings.out / NAME / f"{density}-bernoulli" / "landscape.png"
-        if f"{density}-bernoulli" in results and picture.exists():
-            shutil.copy(picture, experiment.PICTURES / f"density-{density}.png")
-
-
 def nll_cell(result):
     e = result["evaluation"]
     from_above = e["nll_reverse"] - e["entropy"]
@@ -69,12 +59,11 @@ def rows_of(results, value):
 
 
 def render(results):
-    keep_pictures(results)
     header = [""] + METHODS
     entropies = {r["cell"].rsplit("-", 1)[0]: r["evaluation"]["entropy"] for r in results.values()}
     met = sum(r["evaluation"]["nll_above_entropy"] <= GOAL for r in results.values())
-    pictures = "\n".join(f"![{d}](images/density-{d}.png)" for d in DENSITIES
-                         if (experiment.PICTURES / f"density-{d}.png").exists())
+    pictures = "\n".join(markdown.picture(f"density-{d}", experiment.run_file(NAME, f"{d}-bernoulli", "landscape.png"))
+                         for d in DENSITIES if f"{d}-bernoulli" in results)
     example = next(iter(results.values()))
     markdown.write_page(NAME, PAGE.format(
         provenance=markdown.provenance(results.values(), NAME), goal=GOAL, met=met, cells=len(results), all=len(cells()),

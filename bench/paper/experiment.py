@@ -104,6 +104,11 @@ def training_seconds(folder):
     return seconds
 
 
+def run_file(table, cell, name):
+    """What a cell left in its folder."""
+    return Settings.out / table / cell / name
+
+
 def test_rows(cell, name, *options):
     """A file of rows drawn by `ort-ed data`, made once for all cells of the table."""
     path = Settings.out / cell.table / name

@@ -1,6 +1,4 @@
 """Binary images (the paper, Table 2) on two CPU cores, and what the paper's own recipe would cost here."""
-import shutil
-
 from . import experiment, markdown
 
 NAME = "images"
@@ -54,14 +52,6 @@ def nll(evaluation):
             + (f"; RAISE {raised:.2f}" if raised is not None else ""))
 
 
-def keep_pictures(names):
-    experiment.PICTURES.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        picture = experiment.Settings.out / NAME / name / "samples.png"
-        if picture.exists():
-            shutil.copy(picture, experiment.PICTURES / f"samples-{name}.png")
-
-
 def full_cost(result):
     if not result:
         return "Not measured yet."
@@ -73,13 +63,11 @@ def full_cost(result):
 
 def render(results):
     found = {name: r for name, r in results.items() if name != FULL}
-    keep_pictures(found)
     table = markdown.table(
         ["", "negative log-likelihood, nats", "training", "the paper, ED-Bern"],
         [[name, nll(r["evaluation"]), f"{r['steps']} steps, {markdown.seconds(r['seconds'])}", f"{SETS[name][4]}"]
          for name, r in found.items()])
-    pictures = "\n".join(f"![{n}](images/samples-{n}.png)" for n in found
-                         if (experiment.PICTURES / f"samples-{n}.png").exists())
+    pictures = "\n".join(markdown.picture(f"samples-{n}", experiment.run_file(NAME, n, "samples.png")) for n in found)
     markdown.write_page(NAME, PAGE.format(
         provenance=markdown.provenance(results.values(), NAME), table=table, full=full_cost(results.get(FULL)),
         pictures=pictures, commands="\n".join(f"\n### {n}\n\n{markdown.commands(r)}" for n, r in results.items())))

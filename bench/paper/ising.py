@@ -2,7 +2,6 @@
 import array
 import ast
 import math
-import shutil
 
 from . import experiment, markdown
 
@@ -17,6 +16,7 @@ REACHES = ["1", "1.5", "2", "3"]
 DECAYS = ["0", "0.001", "0.003", "0.01", "0.03"]
 HELD_OUT = "0.2"
 APPROACHES = PAPER_METHODS + ["sparse", "local"]
+SHOWN = ["0.2-bernoulli", "0.2-sparse", "0.3-local"]
 
 
 def cells():
@@ -130,11 +130,8 @@ def run(cell):
 
 
 def render(results):
-    for name, result in results.items():
-        picture = experiment.Settings.out / NAME / name / "couplings.png"
-        if picture.exists() and name in ("0.2-bernoulli", "0.2-sparse", "0.3-local"):
-            experiment.PICTURES.mkdir(parents=True, exist_ok=True)
-            shutil.copy(picture, experiment.PICTURES / f"ising-{name}.png")
+    pictures = [markdown.picture(f"ising-{name}", experiment.run_file(NAME, name, "couplings.png"))
+                for name in SHOWN if name in results]
     header = ["sigma", "J = 0", "best published"] + APPROACHES + ["goal"]
     rows = []
     for sigma, side in LATTICES.items():
@@ -143,7 +140,7 @@ def render(results):
         rows.append([f"{sigma} ({side} x {side})", f"{zero:.2f}", PUBLISHED[sigma]]
                     + [f"{v['neg_log_rmse']:.2f}" if v else "" for v in values] + [f"{GOALS[sigma]}"])
     markdown.write_page(NAME, PAGE.format(provenance=markdown.provenance(results.values(), NAME),
-                                          table=markdown.table(header, rows)))
+                                          table=markdown.table(header, rows), pictures="\n".join(pictures)))
 
 
 PAGE = """
@@ -164,4 +161,6 @@ that has learned nothing.
   the validation loss on a fifth of the rows; nothing looks at the true J.
 - **local**: the same fit with couplings only between spins up to a distance on the image, chosen by validation among {reaches},
   with a weight decay chosen in the same way. It uses that the rows are images, which the others do not.
+
+{pictures}
 """.replace("{reaches}", ", ".join(REACHES))

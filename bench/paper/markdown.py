@@ -1,4 +1,6 @@
 """Tables and pages for docs/results, written from result files alone."""
+import shutil
+
 from . import experiment
 
 
@@ -26,6 +28,15 @@ def write_page(name, text):
     experiment.DOCS.mkdir(parents=True, exist_ok=True)
     (experiment.DOCS / f"{name}.md").write_text(text.strip() + "\n")
     print(f"wrote docs/results/{name}.md")
+
+
+def picture(name, source):
+    """Keeps a picture of a run, where there is one, as docs/results/images/NAME.png; what shows it, or nothing."""
+    kept = experiment.PICTURES / f"{name}.png"
+    if source.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, kept)
+    return f"![{name}](images/{kept.name})" if kept.exists() else ""
 
 
 def seconds(value):
