@@ -167,13 +167,18 @@ struct TrainStep::Impl {
       session.BindInput(slot.name, Part(parameters, slot.offset, slot.shape));
   }
 
+  void BindStep(TrainSession& session, const ContrastiveBatch& batch, Groups groups,
+                std::vector<float>& control) {
+    BindBatch(session, batch, groups);
+    BindControl(session, control);
+    BindParameters(session, state[0]);
+  }
+
   // Everything in one run, which leaves the old state as it was.
   StepResult StepAndSwap(const ContrastiveBatch& batch, std::vector<float>& control) {
     Report report{};
     TrainSession& session = Session(TrainingGraphKind::kStep);
-    BindBatch(session, batch, {0, batch.positives});
-    BindControl(session, control);
-    BindParameters(session, state[0]);
+    BindStep(session, batch, {0, batch.positives}, control);
     for (size_t i = 0; i < kinds.size(); ++i) {
       session.BindInput(StateTensorName(kinds[i]), state[i]);
       if (i < changing_kinds) session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
@@ -208,9 +213,7 @@ struct TrainStep::Impl {
   Losses Gradient(const ContrastiveBatch& batch, std::vector<float>& control) {
     Losses losses{};
     TrainSession& session = Session(TrainingGraphKind::kGradient);
-    BindBatch(session, batch, {0, batch.positives});
-    BindControl(session, control);
-    BindParameters(session, state[0]);
+    BindStep(session, batch, {0, batch.positives}, control);
     for (const ParameterSlot& slot : slots)
       session.BindOutput(GradientName(slot.name), Part(gradient, slot.offset, slot.shape));
     session.BindOutput(training_tensor::kLosses, HostArray(losses));
@@ -225,9 +228,7 @@ struct TrainStep::Impl {
                    Part(gradient, piece.first, {piece.count}));
     TrainSession& session = Session(TrainingGraphKind::kAccumulate);
     for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
-      BindBatch(session, batch, groups);
-      BindControl(session, control);
-      BindParameters(session, state[0]);
+      BindStep(session, batch, groups, control);
       for (const ParameterSlot& slot : slots) {
         const std::string name = GradientName(slot.name);
         session.BindInput(name, Part(gradient, slot.offset, slot.shape));

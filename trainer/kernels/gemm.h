@@ -19,6 +19,15 @@ struct KernelContext {
 
 inline size_t DivideUp(size_t a, size_t b) { return (a + b - 1) / b; }
 
+// task(number, first, size) for each range of `range` (the last may be smaller) of `count` things.
+template <typename Task>
+void ForRanges(const KernelContext& context, size_t count, size_t range, Task task) {
+  context.parallel_for(DivideUp(count, range), [&](size_t i) {
+    const size_t first = i * range;
+    task(i, first, range < count - first ? range : count - first);
+  });
+}
+
 // The right-hand side of a matrix product, of `taps` x `depth` rows, in panels of simd.panel columns: element
 // (tap, d, column) lies at Panel(column / panel)[(tap * depth + d) * panel + column % panel]. Columns beyond
 // the last are zero.

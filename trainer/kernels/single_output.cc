@@ -9,19 +9,11 @@ namespace {
 
 constexpr size_t kTaskRows = 256;
 
-template <typename Task>
-void ForRows(const KernelContext& context, size_t rows, Task task) {
-  context.parallel_for(DivideUp(rows, kTaskRows), [&](size_t i) {
-    const size_t first = i * kTaskRows;
-    task(i, first, std::min(kTaskRows, rows - first));
-  });
-}
-
 }  // namespace
 
 void SingleOutput(const KernelContext& context, const DenseShape& shape, const float* x, const float* w,
                   const float* bias, float* y) {
-  ForRows(context, shape.rows, [&](size_t, size_t first, size_t count) {
+  ForRanges(context, shape.rows, kTaskRows, [&](size_t, size_t first, size_t count) {
     context.simd.dot_rows(count, shape.in, x + first * shape.in, w, bias ? *bias : 0, y + first);
   });
 }
@@ -32,10 +24,12 @@ void SingleOutputGrad(const KernelContext& context, const DenseShape& shape, con
   const auto [dx, dw, dbias, dbeta] = gradients;
   const size_t in = shape.in, parts = DivideUp(shape.rows, kTaskRows);
   std::vector<float> sums(dw ? parts * in : 0);
-  ForRows(context, shape.rows, [&, x = x, w = w, dy = dy, dx = dx](size_t part, size_t first, size_t count) {
-    context.simd.dot_rows_grad(count, in, x + first * in, w, dy + first, dx ? dx + first * in : nullptr,
-                               sums.empty() ? nullptr : &sums[part * in]);
-  });
+  ForRanges(context, shape.rows, kTaskRows,
+            [&, x = x, w = w, dy = dy, dx = dx](size_t part, size_t first, size_t count) {
+              context.simd.dot_rows_grad(count, in, x + first * in, w, dy + first,
+                                         dx ? dx + first * in : nullptr,
+                                         sums.empty() ? nullptr : &sums[part * in]);
+            });
   if (dw) {
     std::fill_n(dw, in, 0.0f);
     context.simd.add_rows(parts, in, sums.data(), in, dw);

@@ -1,6 +1,5 @@
 #include "trainer/kernels/swish.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace ort_ed {
@@ -8,18 +7,10 @@ namespace {
 
 constexpr size_t kTaskElements = 16384;
 
-template <typename Task>
-void ForRanges(const KernelContext& context, size_t count, Task task) {
-  context.parallel_for(DivideUp(count, kTaskElements), [&](size_t i) {
-    const size_t first = i * kTaskElements;
-    task(i, first, std::min(kTaskElements, count - first));
-  });
-}
-
 }  // namespace
 
 void Swish(const KernelContext& context, size_t count, float beta, const float* x, float* y) {
-  ForRanges(context, count, [&](size_t, size_t first, size_t size) {
+  ForRanges(context, count, kTaskElements, [&](size_t, size_t first, size_t size) {
     context.simd.swish(size, beta, x + first, y + first, nullptr);
   });
 }
@@ -27,7 +18,7 @@ void Swish(const KernelContext& context, size_t count, float beta, const float* 
 float SwishGrad(const KernelContext& context, size_t count, float beta, const float* x, const float* dy,
                 float* dx) {
   std::vector<double> sums(DivideUp(count, kTaskElements));
-  ForRanges(context, count, [&](size_t i, size_t first, size_t size) {
+  ForRanges(context, count, kTaskElements, [&](size_t i, size_t first, size_t size) {
     sums[i] = context.simd.swish_grad(size, beta, x + first, dy + first, dx + first);
   });
   double total = 0;
