@@ -1,6 +1,6 @@
 // Scoring with the library against a bare ONNX Runtime loop over the same rows: same model, threads and
-// batch. The paths take turns in one run and the best of all rounds counts, so that a busy machine hurts all
-// alike. Then the batch that the library chooses by itself against fixed ones.
+// batch. The paths, each in a process of its own, take turns and the best of all rounds counts, so that a
+// busy machine hurts all alike. Then the batch that the library chooses by itself against fixed ones.
 //
 //   build/release/bench/score_bench [rounds]
 //
@@ -11,10 +11,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "models/energy_spec.h"
 #include "ort_ed/energy_model.h"
@@ -24,26 +28,29 @@
 namespace ort_ed {
 namespace {
 
-constexpr double kSecondsPerPass = 0.05;
+constexpr double kSecondsPerPass = 0.1;
+constexpr std::chrono::milliseconds kPause{20};  // after which the threads of the last pass sleep
 constexpr double kMinRatio = 0.95;
 constexpr double kNoise = 0.02;  // two passes of the same code differ by this much on a quiet machine
 
 struct Model {
   std::string name;
   int64_t dimension;
+  int64_t rows;  // scored in one go
   std::string bytes;
   std::span<const std::byte> span() const { return std::as_bytes(std::span(bytes)); }
 };
 
-Model MakeModel(const char* name, const EnergySpec& spec, int64_t dimension) {
-  return {name, dimension, BuildModel(spec).SerializeAsString()};
+Model MakeModel(const char* name, const EnergySpec& spec, int64_t dimension, int64_t rows) {
+  return {name, dimension, rows, BuildModel(spec).SerializeAsString()};
 }
 
 std::vector<Model> Models() {
   return {
       MakeModel("mlp 32-256-256-256-1",
-                {.architecture = "mlp", .options = {{"hidden", "256,256,256"}}, .dimension = 32}, 32),
-      MakeModel("resnet 28x28", {.architecture = "resnet", .options = {}, .image_shape = {28, 28}}, 784),
+                {.architecture = "mlp", .options = {{"hidden", "256,256,256"}}, .dimension = 32}, 32, 8192),
+      MakeModel("resnet 28x28", {.architecture = "resnet", .options = {}, .image_shape = {28, 28}}, 784,
+                1024),
   };
 }
 
@@ -78,46 +85,118 @@ class BareLoop {
   int64_t batch_;
 };
 
-double Seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+// How a path scores all rows once. Made in the process that will use it.
+using Path = std::function<std::function<void()>()>;
+
+// One path in a process of its own: idle threads of one ONNX Runtime session spin for a while and would take
+// the processors of the next. Forked before any session exists in this process.
+class Contestant {
+ public:
+  Contestant(const Path& path, int64_t rows) {
+    int request[2], answer[2];
+    if (pipe(request) != 0 || pipe(answer) != 0) Fail("pipe");
+    process_ = fork();
+    if (process_ < 0) Fail("fork");
+    if (process_ == 0) {
+      close(request[1]);
+      close(answer[0]);
+      Serve(path(), rows, request[0], answer[1]);
+      _exit(0);
+    }
+    close(request[0]);
+    close(answer[1]);
+    request_ = request[1];
+    answer_ = answer[0];
+  }
+  Contestant(const Contestant&) = delete;
+  ~Contestant() {
+    close(request_);
+    close(answer_);
+    waitpid(process_, nullptr, 0);
+  }
+
+  // Rows per second of one pass of about kSecondsPerPass.
+  double Rate() {
+    std::this_thread::sleep_for(kPause);
+    double rate = 0;
+    if (write(request_, "", 1) != 1 || read(answer_, &rate, sizeof rate) != sizeof rate) Fail("worker");
+    return rate;
+  }
+
+ private:
+  [[noreturn]] static void Fail(const char* what) {
+    std::perror(what);
+    std::exit(2);
+  }
+
+  static void Serve(const std::function<void()>& score, int64_t rows, int request, int answer) {
+    char start;
+    while (read(request, &start, 1) == 1) {
+      const double rate = MeasureRate(score, rows);
+      if (write(answer, &rate, sizeof rate) != sizeof rate) return;
+    }
+  }
+
+  static double MeasureRate(const std::function<void()>& score, int64_t rows) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    double seconds = 0;
+    int64_t done = 0;
+    while (seconds < kSecondsPerPass) {
+      score();
+      done += rows;
+      seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    return static_cast<double>(done) / seconds;
+  }
+
+  pid_t process_;
+  int request_;
+  int answer_;
+};
 
 // The best rows/s of each path over `rounds` rounds in which they take turns.
-std::vector<double> Compete(const std::vector<std::function<void()>>& paths, int64_t rows, int rounds) {
+std::vector<double> Compete(const std::vector<Path>& paths, int64_t rows, int rounds) {
+  std::vector<std::unique_ptr<Contestant>> contestants;
+  for (const Path& path : paths) contestants.push_back(std::make_unique<Contestant>(path, rows));
   std::vector<double> best(paths.size());
   for (int round = 0; round <= rounds; ++round) {
     for (size_t i = 0; i < paths.size(); ++i) {
-      const double seconds = Seconds(paths[(i + static_cast<size_t>(round)) % paths.size()]);
-      double& rate = best[(i + static_cast<size_t>(round)) % paths.size()];
-      if (round > 0) rate = std::max(rate, static_cast<double>(rows) / seconds);  // round 0 warms up
+      const size_t turn = (i + static_cast<size_t>(round)) % paths.size();
+      const double rate = contestants[turn]->Rate();
+      if (round > 0) best[turn] = std::max(best[turn], rate);  // round 0 warms up
     }
   }
   return best;
 }
 
-int64_t RowsForOnePass(const Model& model, int threads) {
-  constexpr int64_t kTrial = 512;
-  BareLoop bare(model, threads, 128);
-  const BinaryRows rows(kTrial, model.dimension);
-  std::vector<float> energies(kTrial);
-  bare.Score(rows.floats, energies);
-  const double seconds = Seconds([&] { bare.Score(rows.floats, energies); });
-  return std::max<int64_t>(kTrial,
-                           static_cast<int64_t>(kTrial * kSecondsPerPass / seconds) / kTrial * kTrial);
+// A path of the library: `score` scores with the model that the path's process makes.
+template <typename Score>
+Path LibraryPath(const Model& model, int threads, int64_t batch, Score score) {
+  return [=, &model] {
+    auto library = std::make_shared<EnergyModel>(
+        EnergyModel::FromMemory(model.span(), {.threads = threads, .batch_rows = batch}));
+    return [=] { score(*library); };
+  };
+}
+
+Path BarePath(const Model& model, int threads, int64_t batch, const BinaryRows& rows,
+              std::vector<float>& energies) {
+  return [=, &model, &rows, &energies] {
+    auto bare = std::make_shared<BareLoop>(model, threads, batch);
+    return [=, &rows, &energies] { bare->Score(rows.floats, energies); };
+  };
 }
 
 bool CompareWithBareLoop(const Model& model, int threads, int64_t batch, int rounds) {
-  const int64_t count = RowsForOnePass(model, threads);
-  const BinaryRows rows(count, model.dimension);
-  std::vector<float> energies(static_cast<size_t>(count));
-  BareLoop bare(model, threads, batch);
-  const auto library = EnergyModel::FromMemory(model.span(), {.threads = threads, .batch_rows = batch});
-  const auto rates = Compete(
-      {[&] { bare.Score(rows.floats, energies); }, [&] { library.Energy(rows.floats, energies); },
-       [&] { library.Energy(rows.bytes, energies); }, [&] { library.EnergyPacked(rows.packed, energies); }},
-      count, rounds);
+  const BinaryRows rows(model.rows, model.dimension);
+  std::vector<float> energies(static_cast<size_t>(model.rows));
+  const auto library = [&](auto score) { return LibraryPath(model, threads, batch, score); };
+  const auto rates = Compete({BarePath(model, threads, batch, rows, energies),
+                              library([&](const EnergyModel& m) { m.Energy(rows.floats, energies); }),
+                              library([&](const EnergyModel& m) { m.Energy(rows.bytes, energies); }),
+                              library([&](const EnergyModel& m) { m.EnergyPacked(rows.packed, energies); })},
+                             model.rows, rounds);
   const bool good = *std::min_element(rates.begin() + 1, rates.end()) >= kMinRatio * rates[0] &&
                     rates[3] >= (1 - kNoise) * rates[1];
   std::printf("%-22s %7d %6ld %12.0f %8.3f %8.3f %8.3f  %s\n", model.name.c_str(), threads,
@@ -128,16 +207,14 @@ bool CompareWithBareLoop(const Model& model, int threads, int64_t batch, int rou
 
 void CompareBatches(const Model& model, int threads, int rounds) {
   const std::vector<int64_t> batches = {0, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
-  const int64_t count = std::max<int64_t>(4096, RowsForOnePass(model, threads));
-  const BinaryRows rows(count, model.dimension);
-  std::vector<float> energies(static_cast<size_t>(count));
-  std::vector<EnergyModel> models;
-  std::vector<std::function<void()>> paths;
-  for (int64_t batch : batches)
-    models.push_back(EnergyModel::FromMemory(model.span(), {.threads = threads, .batch_rows = batch}));
-  for (const EnergyModel& candidate : models)
-    paths.emplace_back([&] { candidate.EnergyPacked(rows.packed, energies); });
-  const auto rates = Compete(paths, count, rounds);
+  const BinaryRows rows(model.rows, model.dimension);
+  std::vector<float> energies(static_cast<size_t>(model.rows));
+  std::vector<Path> paths;
+  for (int64_t batch : batches) {
+    paths.push_back(LibraryPath(model, threads, batch,
+                                [&](const EnergyModel& m) { m.EnergyPacked(rows.packed, energies); }));
+  }
+  const auto rates = Compete(paths, model.rows, rounds);
   std::printf("%-22s %7d ", model.name.c_str(), threads);
   for (size_t i = 0; i < batches.size(); ++i)
     std::printf(" %s:%.0f", i == 0 ? "own" : std::to_string(batches[i]).c_str(), rates[i]);
