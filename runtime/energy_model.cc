@@ -85,14 +85,16 @@ struct EnergyModel::Impl {
     if (!has_gradient)
       throw Error(
           ErrorCode::kInvalidArgument,
-          "'" + name + "' was exported without its gradient; export it with `ort-ed export --gradient`");
-    std::call_once(gradient_once, [&] {
+          "'" + name + "' was exported without its gradient; export it with `ort-ed export --with-gradient`");
+    // Not std::call_once: where it is made of pthread_once, an exception leaves it locked.
+    const std::lock_guard lock(gradient_mutex);
+    if (!gradient_session) {
       gradient_session = std::make_unique<EnergySession>(
           OpenSession(gradient_bytes, MakeSessionOptions(options.device, options.threads),
                       name + " with gradient", file),
           name, true);
       gradient_bytes = {};
-    });
+    }
     return *gradient_session;
   }
 
@@ -122,7 +124,7 @@ struct EnergyModel::Impl {
   ModelMetadata metadata;
   bool has_gradient = false;
   std::vector<std::byte> gradient_bytes;  // until the gradient session is open
-  std::once_flag gradient_once;
+  std::mutex gradient_mutex;
   std::unique_ptr<EnergySession> gradient_session;
 };
 
