@@ -27,7 +27,7 @@ class Settings:
 
 def machine():
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return f"{os.cpu_count()} x {model or platform.machine()}"
+    return f"{len(os.sched_getaffinity(0))} x {model or platform.machine()}"
 
 
 def short(word):
