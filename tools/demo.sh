@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly out=demo-out
-readonly steps=${ORT_ED_DEMO_STEPS:-4000}
+readonly steps=${ORT_ED_DEMO_STEPS:-10000}
 
 tools/setup.sh
 preset=${ORT_ED_PRESET:-dev}

@@ -38,7 +38,7 @@ struct TrainConfig {
   Words freeze_zeros_parameters = {"*"};
 
   std::string method = "bernoulli";
-  int64_t negatives = 32;
+  int64_t negatives = 4;
   Numbers epsilon = {0.1};
   Numbers epsilon_end;
   std::string window;
@@ -56,7 +56,7 @@ struct TrainConfig {
 
   std::string optimizer = "adam";
   double learning_rate = 2e-3;
-  int64_t batch_size = 128;
+  int64_t batch_size = 256;
   int64_t micro_batch = 0;
   double clip = 5;
   double ema = 0.999;

@@ -193,7 +193,7 @@ TEST(TrainConfig, ContradictionsPointToTheirOption) {
   config = {};
   Set(config, "micro_batch", "500");
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { config.Validate(); }, "exceeds batch_size = 128");
+      ErrorCode::kInvalidArgument, [&] { config.Validate(); }, "exceeds batch_size = 256");
   config = {};
   Set(config, "epsilon_end", "0.1,0.2");
   ExpectError(
