@@ -1,8 +1,7 @@
-#include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "models/energy_context.h"
+#include "models/lattice.h"
 #include "ort_ed/error.h"
 
 namespace ort_ed {
@@ -28,38 +27,21 @@ std::vector<float> DenseCouplings(const EnergyContext& context) {
   return g;
 }
 
-// The shorter way from one place to another on a ring.
-int64_t RingDistance(int64_t a, int64_t b, int64_t extent) {
-  const int64_t way = std::abs(a - b);
-  return std::min(way, extent - way);
-}
-
-// Every site with those within `reach` of it, around the edges.
-std::vector<float> LatticeCouplings(const EnergyContext& context) {
+std::vector<float> OnLattice(const EnergyContext& context) {
   if (context.image_shape.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "init 'lattice' of ising needs an image shape, height x width, e.g. 10x10");
   }
-  const int64_t sites = context.dimension, height = context.image_shape[0], width = context.image_shape[1];
-  const double reach = context.options.Number("reach");
-  const auto sigma = static_cast<float>(context.options.Number("coupling"));
-  std::vector<float> g = context.initialiser.Fill(std::vector{sites, sites}, 0);
-  for (int64_t a = 0; a < sites; ++a) {
-    for (int64_t b = 0; b < sites; ++b) {
-      const int64_t rows = RingDistance(a / width, b / width, height);
-      const int64_t columns = RingDistance(a % width, b % width, width);
-      if (a != b && static_cast<double>(rows * rows + columns * columns) <= reach * reach)
-        g[a * sites + b] = sigma;
-    }
-  }
-  return g;
+  const Lattice lattice{context.image_shape[0], context.image_shape[1], context.options.Number("reach")};
+  const std::vector<double> couplings = LatticeCouplings(lattice, context.options.Number("coupling"));
+  return {couplings.begin(), couplings.end()};
 }
 
 std::vector<float> InitialCouplings(const EnergyContext& context) {
   static constexpr std::string_view kInits[] = {"dense", "zero", "lattice"};
   const std::string init = context.options.Choice("init", kInits);
   if (init == "dense") return DenseCouplings(context);
-  if (init == "lattice") return LatticeCouplings(context);
+  if (init == "lattice") return OnLattice(context);
   return context.initialiser.Fill(std::vector{context.dimension, context.dimension}, 0);
 }
 

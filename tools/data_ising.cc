@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "models/energy_spec.h"
+#include "models/lattice.h"
 #include "ort_ed/error.h"
 #include "ort_ed/sampler.h"
 #include "runtime/data/row_writer.h"
@@ -49,22 +50,6 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .help("0: all cores; the rows do not depend on it (ising)");
 }
 
-// J, height * width squared, row-major.
-std::vector<double> LatticeCouplings(int64_t height, int64_t width, double sigma) {
-  const int64_t spins = height * width;
-  std::vector<double> couplings(static_cast<size_t>(spins * spins));
-  const auto couple = [&](int64_t a, int64_t b) {
-    if (a != b) couplings[a * spins + b] = couplings[b * spins + a] = sigma;
-  };
-  for (int64_t y = 0; y < height; ++y) {
-    for (int64_t x = 0; x < width; ++x) {
-      couple(y * width + x, y * width + (x + 1) % width);
-      couple(y * width + x, (y + 1) % height * width + x);
-    }
-  }
-  return couplings;
-}
-
 // -s'Js with s = 2x - 1 as a function of x.
 std::shared_ptr<const QuadraticEnergy> SpinEnergy(std::span<const double> couplings, int64_t spins,
                                                   int threads) {
@@ -102,8 +87,8 @@ void RunUpdates(const Target& target, Chains& chains, int64_t updates, int threa
   report(updates % spins);
 }
 
-std::vector<double> LatticeCouplings(const IsingRequest& request) {
-  return LatticeCouplings(request.height, request.width, request.sigma);
+std::vector<double> CouplingsOf(const IsingRequest& request) {
+  return LatticeCouplings({request.height, request.width}, request.sigma);
 }
 
 void Write(const DataRequest& request, const argparse::ArgumentParser& arguments) {
@@ -118,7 +103,7 @@ void Write(const DataRequest& request, const argparse::ArgumentParser& arguments
   const int64_t spins = ising.height * ising.width;
   const auto writer = CreateBitFile(request.output, {.columns = spins});
   DrawIsingRows(ising, [&](std::span<const uint8_t> rows) { writer->Write(rows); });
-  if (const auto path = arguments.present("--couplings")) WriteCouplings(*path, LatticeCouplings(ising));
+  if (const auto path = arguments.present("--couplings")) WriteCouplings(*path, CouplingsOf(ising));
   writer->Commit();
   spdlog::info("{}: {} rows of {} spins", request.output, request.rows, spins);
 }
@@ -132,7 +117,7 @@ void DrawIsingRows(const IsingRequest& request,
   const int64_t spins = request.height * request.width;
   if (spins > kMostSpins)
     throw UsageError(fmt::format("--shape: at most {} spins, not {}", kMostSpins, spins));
-  const Target target(SpinEnergy(LatticeCouplings(request), spins, request.threads));
+  const Target target(SpinEnergy(CouplingsOf(request), spins, request.threads));
   const auto show = ShowWork("drawing ising", "updates");
   int64_t done = 0;
   for (int64_t first = 0; first < request.rows; first += kChainsAtOnce) {

@@ -11,28 +11,11 @@
 namespace ort_ed {
 namespace {
 
-TestTensors Inputs(const onnx::ModelProto& model, const GradientCase& test) {
-  TestTensors inputs;
-  for (const auto& input : model.graph().input()) {
-    TestTensor tensor;
-    int64_t count = 1;
-    for (const auto& dim : input.type().tensor_type().shape().dim()) {
-      tensor.shape.push_back(dim.has_dim_value() ? dim.dim_value() : 3);
-      count *= tensor.shape.back();
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      tensor.values.push_back(test.low + (test.high - test.low) * static_cast<double>((i * 7) % 11) / 10);
-    }
-    inputs[input.name()] = tensor;
-  }
-  return inputs;
-}
-
 // Whatever the operator's case computes in float, its double form computes, too.
 void ExpectSameInDouble(const GradientCase& test) {
   SCOPED_TRACE(test.graph);
   onnx::ModelProto model = ParseModel(test.graph, test.opset);
-  const TestTensors inputs = Inputs(model, test);
+  const TestTensors inputs = InputsFor(model, test.low, test.high);
   const auto expected = TestSession(model).Run(inputs);
   UseDoubleForms(model);
   const auto result = TestSession(InDoublePrecision(model)).Run(inputs);

@@ -229,19 +229,25 @@ void Compare(const Objective& objective, const std::string& tensor, TestTensors 
 
 }  // namespace
 
+TestTensors InputsFor(const onnx::ModelProto& model, double low, double high, int64_t batch) {
+  TestTensors inputs;
+  for (const auto& input : model.graph().input()) {
+    TestTensor tensor = SeparatedValues(ConcreteShape(input, batch), low, high, inputs.size());
+    if (!IsFloat(input)) {
+      for (double& value : tensor.values) value = std::abs(std::round(value));
+    }
+    inputs[input.name()] = std::move(tensor);
+  }
+  return inputs;
+}
+
 void CheckGradients(const GradientCase& test) {
   SCOPED_TRACE(std::string(test.name) + ", opset " + std::to_string(test.opset) + ": " + test.graph);
   const onnx::ModelProto model = ParseModel(test.graph, test.opset);
-  TestTensors inputs;
+  const TestTensors inputs = InputsFor(model, test.low, test.high, test.batch);
   std::vector<std::string> wanted;
   for (const auto& input : model.graph().input()) {
-    inputs[input.name()] =
-        SeparatedValues(ConcreteShape(input, test.batch), test.low, test.high, inputs.size());
-    if (!IsFloat(input)) {
-      for (double& value : inputs[input.name()].values) value = std::abs(std::round(value));
-    } else if (input.name() != test.constant) {
-      wanted.push_back(input.name());
-    }
+    if (IsFloat(input) && input.name() != test.constant) wanted.push_back(input.name());
   }
   const Objective objective = MakeObjective(model, test.in_float);
   const TestTensor seed =

@@ -21,6 +21,10 @@ struct TestTensor {
 };
 using TestTensors = std::map<std::string, TestTensor>;
 
+// Well separated values of a range for every input of a model, whole numbers where they are not float;
+// `batch` is the value of every symbolic extent.
+TestTensors InputsFor(const onnx::ModelProto& model, double low = -1.5, double high = 1.5, int64_t batch = 3);
+
 // Runs a model in ONNX Runtime; inputs and outputs of any numeric type.
 class TestSession {
  public:

@@ -9,27 +9,12 @@
 namespace ort_ed {
 namespace {
 
-TestTensors Inputs(const onnx::ModelProto& model) {
-  TestTensors inputs;
-  for (const auto& input : model.graph().input()) {
-    TestTensor tensor;
-    int64_t count = 1;
-    for (const auto& dim : input.type().tensor_type().shape().dim()) {
-      tensor.shape.push_back(dim.has_dim_value() ? dim.dim_value() : 3);
-      count *= tensor.shape.back();
-    }
-    for (int64_t i = 0; i < count; ++i) tensor.values.push_back(static_cast<double>((i * 7) % 11) / 5 - 1);
-    inputs[input.name()] = tensor;
-  }
-  return inputs;
-}
-
 // Prepares the model and compares what it computes before and after.
 onnx::ModelProto Prepared(const onnx::ModelProto& model) {
   onnx::ModelProto prepared = model;
   PrepareForDifferentiation(prepared);
-  const TestTensors before = TestSession(model).Run(Inputs(model));
-  const TestTensors after = TestSession(prepared).Run(Inputs(model));
+  const TestTensors before = TestSession(model).Run(InputsFor(model));
+  const TestTensors after = TestSession(prepared).Run(InputsFor(model));
   for (const auto& [name, tensor] : before) {
     EXPECT_EQ(after.at(name).shape, tensor.shape) << name;
     EXPECT_EQ(after.at(name).values, tensor.values) << name;
