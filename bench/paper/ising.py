@@ -10,10 +10,11 @@ LATTICES = {"0.1": 10, "0.2": 10, "0.3": 10, "0.4": 10, "0.5": 10, "-0.1": 9, "-
 PAPER_METHODS = ["bernoulli", "pool", "grid"]
 PUBLISHED = {"0.1": "6.1", "0.2": "5.1", "0.3": "3.4", "0.4": "2.6", "0.5": "2.3", "-0.1": "5.7", "-0.2": "5.1"}
 GOALS = {"0.1": 5.9, "0.2": 5.6, "0.3": 4.0, "0.4": 3.2, "0.5": 3.0, "-0.1": 5.9, "-0.2": 5.5}
-PENALTIES = ["0.001", "0.003", "0.01"]
+PAPER_PENALTIES = ["0.001", "0.003", "0.01"]
+PENALTIES = ["0.0003", *PAPER_PENALTIES]
 THRESHOLDS = ["0.01", "0.02", "0.03", "0.05", "0.08", "0.12"]
 REACHES = ["1", "1.5", "2", "3"]
-DECAYS = ["0", "0.001", "0.003", "0.01", "0.03"]
+DECAYS = ["0", "0.0001", "0.001", "0.01"]
 LONG = ["--steps", 3000, "--learning-rate", 0.003, "--ema", 0.999]  # for the fit that counts: less noise of erased spins
 HELD_OUT = 400  # of 2,000 rows
 APPROACHES = PAPER_METHODS + ["sparse", "local"]
@@ -105,50 +106,54 @@ class Fits:
 
 def by_paper(fits, method):
     """The paper's protocol; the penalty by held-out rows, not by the truth."""
-    held_out = {l1: fits.held_out(f"l1-{l1}", method, "--l1", l1) for l1 in PENALTIES}
+    held_out = {l1: fits.held_out(f"l1-{l1}", method, "--l1", l1) for l1 in PAPER_PENALTIES}
     best = best_of(held_out)
     fits.finish(fits.fit("final", method, "--l1", best), l1=best, held_out=means(held_out))
 
 
-def refit(name, start, decay):
-    return [name, "conditional", "--model", start, "--freeze-zeros", "--weight-decay", decay]
+def refit(start, decay):
+    return ["conditional", "--model", start, "--freeze-zeros", "--weight-decay", decay]
 
 
-def finish_with_decay(fits, start, **values):
-    """The last fit, with a weight decay chosen by held-out rows."""
-    held_out = {decay: fits.held_out(*refit(f"decay-{decay}", start, decay)) for decay in DECAYS}
-    decay = first_good(held_out)
-    fits.finish(fits.fit(*refit("final", start, decay), *LONG), decay=decay, held_out_by_decay=means(held_out), **values)
+def with_decays(start):
+    return {f"decay-{decay}": refit(start, decay) for decay in DECAYS}
+
+
+def finish_with_best(fits, candidates, **values):
+    """The fit that counts, with the arguments that held-out rows choose; the simplest come first."""
+    held_out = {name: fits.held_out(name, *arguments) for name, arguments in candidates.items()}
+    chosen = first_good(held_out)
+    fits.finish(fits.fit("final", *candidates[chosen], *LONG), chosen=chosen, held_out=means(held_out), **values)
 
 
 def sparse(fits):
-    """l1, couplings below a threshold cut, the others fitted again; penalty and threshold by an information criterion."""
+    """l1, couplings below a threshold cut, the others fitted again. An information criterion chooses penalty and threshold;
+    held-out rows decide whether the cut is any good."""
+    penalised = {f"l1-{l1}": ["conditional", "--init", "zero", "--l1", l1] for l1 in PENALTIES}
     criteria, starts = {}, {}
-    for l1 in PENALTIES:
-        model = fits.fit(f"l1-{l1}", "conditional", "--init", "zero", "--l1", l1)
+    for penalty, arguments in penalised.items():
+        model = fits.fit(penalty, *arguments)
         for cut in THRESHOLDS:
-            name = f"l1-{l1}-cut-{cut}"
+            name = f"{penalty}-cut-{cut}"
             starts[name] = fits.cell.folder / f"{name}.onnx"
             fits.cell.ort_ed("export", model.parent, "--threshold", cut, "--threshold-on", "G", "-o", starts[name])
-            trial = fits.fit(*refit(f"refit-{name}", starts[name], 0))
+            trial = fits.fit(f"refit-{name}", *refit(starts[name], 0))
             criteria[name] = information_criterion(couplings(fits.cell, trial), fits.rows)
-    best = min(criteria, key=criteria.get)
-    finish_with_decay(fits, starts[best], chosen=best, criterion=criteria)
+    support = min(criteria, key=criteria.get)
+    uncut = {f"most-{penalty}": penalised[penalty] for penalty in reversed(penalised)}
+    finish_with_best(fits, with_decays(starts[support]) | uncut, support=support, criterion=criteria)
 
 
 def local(fits):
-    """Couplings up to a distance on the image, chosen by held-out rows, then a weight decay in the same way."""
-    def lattice(reach):
-        path = fits.cell.folder / f"reach-{reach}.onnx"
-        path.parent.mkdir(parents=True, exist_ok=True)
+    """Couplings up to a distance on the image; held-out rows choose the distance and a weight decay."""
+    candidates = {}
+    for reach in REACHES:
+        start = fits.cell.folder / f"reach-{reach}.onnx"
+        start.parent.mkdir(parents=True, exist_ok=True)
         fits.cell.ort_ed("new", "ising", "--image-shape", fits.shape, "--init", "lattice", "--reach", reach, "--coupling",
-                         0.01, "-o", path)
-        return path
-
-    starts = {reach: lattice(reach) for reach in REACHES}
-    held_out = {r: fits.held_out(*refit(f"reach-{r}", starts[r], DECAYS[1])) for r in REACHES}
-    reach = first_good(held_out)
-    finish_with_decay(fits, starts[reach], reach=reach, held_out_by_reach=means(held_out))
+                         0.01, "-o", start)
+        candidates |= {f"reach-{reach}-{name}": arguments for name, arguments in with_decays(start).items()}
+    finish_with_best(fits, candidates)
 
 
 def run(cell):
@@ -198,8 +203,8 @@ that has learned nothing.
   score.
 - **sparse**: one spin is erased and guessed from all others (`--method erase --block 1 --exact`), with an l1 penalty;
   couplings below a threshold are cut and the rest is fitted again without the penalty. Penalty and threshold are chosen by
-  an information criterion (extended BIC of the pseudo-likelihood), a weight decay by held-out rows: the smallest
-  within a standard error of the best. Nothing looks at the true J.
+  an information criterion (extended BIC of the pseudo-likelihood). Held-out rows then choose the weight decay of the last fit,
+  or against the cut: the simplest fit within a standard error of the best. Nothing looks at the true J.
 - **local**: the same fit with couplings only between spins up to a distance on the image, chosen among {reaches} by held-out
   rows in the same way. It uses that the rows are images, which the others do not.
 

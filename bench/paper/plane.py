@@ -18,7 +18,7 @@ UNIFORM = 0.3  # the share of the uniform distribution: weights stay below Z / 0
 POINTS = 2000000
 PROPOSALS = 400000
 SETS, SET = 10, 4000  # of samples, for the MMD
-NULL_PAIRS = 100
+NULL_SETS = 30
 TEST_POINTS = 400000  # the standard error of a mean of fewer would hide what is measured
 
 
@@ -75,25 +75,36 @@ def samples(rows, log_weights, count):
     return rows[accepted][:count]
 
 
-def squared_mmd(a, b):
-    """Unbiased, kernel exp(-0.1 Hamming distance)."""
-    def total(x, y):
-        x, y = x.astype(numpy.float32), y.astype(numpy.float32)
-        exponents = (0.2 * x) @ y.T  # of common ones; the distance is the ones of both less twice these
-        numpy.exp(exponents, out=exponents)
-        return numpy.exp(-0.1 * x.sum(1)) @ exponents @ numpy.exp(-0.1 * y.sum(1))
+def kernel_sum(a, b):
+    """Of exp(-0.1 Hamming distance) over all pairs of rows."""
+    a, b = a.astype(numpy.float32), b.astype(numpy.float32)
+    kernel = (0.2 * a) @ b.T  # of common ones; the distance is the ones of both less twice these
+    numpy.exp(kernel, out=kernel)
+    return numpy.exp(-0.1 * a.sum(1)) @ kernel @ numpy.exp(-0.1 * b.sum(1))
 
-    n, m = len(a), len(b)
-    return ((total(a, a) - n) / (n * (n - 1)) + (total(b, b) - m) / (m * (m - 1)) - 2 * total(a, b) / (n * m))
+
+def within(rows):
+    """The mean kernel of two different rows of a set."""
+    return (kernel_sum(rows, rows) - len(rows)) / (len(rows) * (len(rows) - 1))
+
+
+def between(a, b):
+    return kernel_sum(a, b) / (len(a) * len(b))
+
+
+def squared_mmd(a, b):
+    """Unbiased, so that it may be negative."""
+    return within(a) + within(b) - 2 * between(a, b)
 
 
 def mmd_of_truth(cell, density):
-    """What one set of true points against another gives, time and again; made once for all models of a density."""
+    """What one set of true points against another gives, for all pairs of sets; made once for all models of a density."""
     path = experiment.Settings.out / cell.table / f"{density}-null.npy"
     if not path.exists():
         points = numpy.load(experiment.test_rows(cell, f"{density}-histogram.npy", density, "-n", POINTS, "--seed", 3))
-        sets = points[:2 * NULL_PAIRS * SET].reshape(NULL_PAIRS, 2, SET, 2 * CODE_BITS)
-        numpy.save(path, [squared_mmd(a, b) for a, b in sets])
+        sets = points[:NULL_SETS * SET].reshape(NULL_SETS, SET, -1)
+        inner = [within(rows) for rows in sets]
+        numpy.save(path, [inner[i] + inner[j] - 2 * between(sets[i], sets[j]) for i in range(NULL_SETS) for j in range(i)])
     return numpy.load(path)
 
 
