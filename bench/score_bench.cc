@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -110,9 +111,10 @@ class Contestant {
   }
   Contestant(const Contestant&) = delete;
   ~Contestant() {
+    kill(process_, SIGKILL);  // later contestants hold its pipes open, too
+    waitpid(process_, nullptr, 0);
     close(request_);
     close(answer_);
-    waitpid(process_, nullptr, 0);
   }
 
   // Rows per second of one pass of about kSecondsPerPass.

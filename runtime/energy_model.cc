@@ -1,12 +1,15 @@
 #include "ort_ed/energy_model.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "runtime/base64.h"
 #include "runtime/energy_session.h"
+#include "runtime/parallel_for.h"
 #include "runtime/rows.h"
 #include "runtime/scratch_pool.h"
 #include "runtime/session.h"
@@ -15,13 +18,15 @@ namespace ort_ed {
 namespace {
 
 // Rows of one call where the caller does not say: enough to keep the matrix products efficient, few enough
-// that input and activations of common networks stay in the cache.
+// that input and activations of common networks stay in the cache and that threads have a share each.
 int64_t BatchRows(int64_t requested, int64_t dimension) {
   if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the rows of a batch must not be negative");
   if (requested > 0) return requested;
-  constexpr int64_t kValues = 1 << 15;
-  return std::clamp<int64_t>(kValues / dimension, 32, 1024);
+  constexpr int64_t kValues = 1 << 12;
+  return std::clamp<int64_t>(kValues / dimension, 32, 256);
 }
+
+bool OnCpu(const Device& device) { return device.provider == "cpu"; }
 
 void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, const std::string& name) {
   const auto mismatch = [&](const char* key, int64_t extent) {
@@ -59,7 +64,8 @@ struct EnergyModel::Impl {
       : options(load_options),
         name(std::move(model_name)),
         file(std::move(path)),
-        session(OpenSession(bytes, MakeSessionOptions(options.device, options.threads), name, file), name),
+        threads(OnCpu(options.device) ? ThreadCount(options.threads) : 1),
+        session(OpenSession(bytes, OptionsOfSessions(), name, file), name),
         dimension(static_cast<size_t>(session.dimension())),
         batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))),
         scratch(batch * dimension) {
@@ -90,25 +96,46 @@ struct EnergyModel::Impl {
     const std::lock_guard lock(gradient_mutex);
     if (!gradient_session) {
       gradient_session = std::make_unique<EnergySession>(
-          OpenSession(gradient_bytes, MakeSessionOptions(options.device, options.threads),
-                      name + " with gradient", file),
-          name, true);
+          OpenSession(gradient_bytes, OptionsOfSessions(), name + " with gradient", file), name, true);
       gradient_bytes = {};
     }
     return *gradient_session;
   }
 
-  // Calls part(first row, rows) for each batch.
+  // On the CPU batches are scored side by side, one thread each: no thread waits for another between two
+  // operators, and none spins between two calls.
+  Ort::SessionOptions OptionsOfSessions() const {
+    return MakeSessionOptions(options.device, OnCpu(options.device) ? 1 : options.threads);
+  }
+
+  // What the caller wants to be under way at once is shared among the threads; the library's own choice does
+  // not depend on them, so that no energy does.
+  size_t BatchOf(size_t rows) const {
+    if (options.batch_rows == 0) return batch;
+    const size_t at_once = std::clamp<size_t>(rows, 1, batch), sharers = static_cast<size_t>(threads);
+    return (at_once + sharers - 1) / sharers;
+  }
+
+  // Calls part(first row, rows) for each batch, on several threads where that is worth it.
   template <typename Part>
-  void ForEachBatch(size_t rows, Part&& part) const {
-    for (size_t first = 0; first < rows; first += batch) part(first, std::min(batch, rows - first));
+  void ForEachBatch(size_t rows, Part&& part) {
+    const size_t size = BatchOf(rows);
+    const auto batches = static_cast<int64_t>(rows / size + (rows % size != 0));
+    const double work = static_cast<double>(rows) * row_nanoseconds;
+    ParallelFor(threads, batches, work, [&](int64_t index) {
+      const size_t first = static_cast<size_t>(index) * size, count = std::min(size, rows - first);
+      const auto start = std::chrono::steady_clock::now();
+      part(first, count);
+      const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
+      row_nanoseconds = time.count() / static_cast<double>(count);
+    });
   }
 
   // Scores rows that must be converted to float first: convert(first row, rows, floats).
   template <typename Convert>
   void ScoreConverted(std::span<float> energies, Convert&& convert) {
-    ScratchPool::Lease floats(scratch);
     ForEachBatch(energies.size(), [&](size_t first, size_t rows) {
+      ScratchPool::Lease floats(scratch);
       convert(first, rows, floats.data());
       session.Run(floats.data(), static_cast<int64_t>(rows), &energies[first]);
     });
@@ -117,10 +144,12 @@ struct EnergyModel::Impl {
   LoadOptions options;
   std::string name;
   std::string file;
+  int threads;
   EnergySession session;
   size_t dimension;
   size_t batch;
   ScratchPool scratch;
+  std::atomic<double> row_nanoseconds{0};  // what a row lately took
   ModelMetadata metadata;
   bool has_gradient = false;
   std::vector<std::byte> gradient_bytes;  // until the gradient session is open

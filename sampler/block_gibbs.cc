@@ -4,8 +4,8 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
+#include "runtime/parallel_for.h"
 #include "sampler/free_sites.h"
-#include "sampler/parallel_for.h"
 #include "sampler/sampler_entries.h"
 
 namespace ort_ed {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sampler/parallel_for.h"
+#include "runtime/parallel_for.h"
 
 namespace ort_ed {
 namespace {

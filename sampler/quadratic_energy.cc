@@ -4,8 +4,8 @@
 
 #include "ort_ed/energy_function.h"
 #include "ort_ed/error.h"
+#include "runtime/parallel_for.h"
 #include "sampler/lane_rows.h"
-#include "sampler/parallel_for.h"
 
 namespace ort_ed {
 namespace {

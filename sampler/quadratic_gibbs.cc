@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "ort_ed/random.h"
+#include "runtime/parallel_for.h"
 #include "sampler/free_sites.h"
 #include "sampler/heat_bath.h"
 #include "sampler/lane_rows.h"
-#include "sampler/parallel_for.h"
 
 namespace ort_ed {
 namespace {

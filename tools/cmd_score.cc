@@ -138,7 +138,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .default_value(int64_t{0})
       .scan<'i', int64_t>()
       .metavar("ROWS")
-      .help("rows of one ONNX Runtime call; 0: chosen to fit the cache");
+      .help("rows scored at once, shared among the threads; 0: chosen to fit the cache");
   AddDataArguments(parser);
   AddDeviceArguments(parser);
 }

@@ -214,6 +214,30 @@ TEST(EnergyModel, ADamagedGradientIsAnError) {
         "gradient");
 }
 
+TEST(EnergyModel, BatchesSideBySideGiveTheSameAndNameTheFirstBadRow) {
+  constexpr int64_t kDimension = 20, kRows = 20000;
+  const EnergyModel one = Load(LinearModel(kDimension), {.threads = 1});
+  BinaryRows rows(kRows, kDimension);
+  std::vector<float> expected(kRows), energies(kRows);
+  one.Energy(rows.bytes, expected);
+  for (int64_t batch : {0, 64, 1000}) {
+    const EnergyModel several = Load(LinearModel(kDimension), {.threads = 4, .batch_rows = batch});
+    for (int call = 0; call < 3; ++call) {  // the first learns what a row costs
+      std::ranges::fill(energies, -1.0f);
+      several.EnergyPacked(rows.packed, energies);
+      ASSERT_EQ(energies, expected) << "batch " << batch;
+    }
+  }
+  const EnergyModel several = Load(LinearModel(kDimension), {.threads = 4});
+  several.Energy(rows.bytes, energies);
+  rows.bytes[15000 * kDimension] = 2;
+  rows.bytes[10000 * kDimension + 3] = 2;
+  for (int call = 0; call < 5; ++call) {
+    ExpectError(
+        ErrorCode::kBadData, [&] { several.Energy(rows.bytes, energies); }, "row 10000, column 3");
+  }
+}
+
 TEST(EnergyModel, EightThreadsScoreOnOneModel) {
   constexpr int64_t kDimension = 20;
   const EnergyModel model =

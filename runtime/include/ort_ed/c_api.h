@@ -48,7 +48,7 @@ typedef struct ort_ed_load_options {
   size_t struct_size; /* sizeof(ort_ed_load_options): later versions may add fields */
   const char* device; /* "cpu", "cuda:1", "auto", ...; NULL: cpu */
   int threads;        /* threads of one call; 0: all cores */
-  int64_t batch_rows; /* rows of one ONNX Runtime call; 0: chosen to fit the cache */
+  int64_t batch_rows; /* rows under way at once, shared among the threads; 0: chosen to fit the cache */
 } ort_ed_load_options;
 
 #define ORT_ED_LOAD_OPTIONS_INIT \

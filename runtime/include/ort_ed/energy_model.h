@@ -14,8 +14,8 @@ namespace ort_ed {
 
 struct LoadOptions {
   Device device = {};
-  int threads = 0;         // threads of one Energy() call; 0: all cores
-  int64_t batch_rows = 0;  // rows of one ONNX Runtime call; 0: chosen to fit the cache
+  int threads = 0;         // that score the batches of one Energy() call; 0: all cores
+  int64_t batch_rows = 0;  // rows under way at once, shared among the threads; 0: chosen to fit the cache
 };
 
 // A deployed energy model, p(x) proportional to exp(-U(x)), x in {0,1}^D. Const members may be called from

@@ -11,8 +11,8 @@
 namespace ort_ed {
 
 // Calls body(index) for 0 <= index < count on up to `threads` threads (0: all cores). `work` estimates the
-// whole cost in nanoseconds: what is too little to be worth a thread stays on the caller's. The first
-// exception is rethrown.
+// whole cost in nanoseconds: what is too little to be worth a thread stays on the caller's. Of exceptions the
+// one of the smallest index is rethrown, whatever the threads did.
 template <typename Body>
 void ParallelFor(int threads, int64_t count, double work, const Body& body) {
   constexpr double kWorthAThread = 1e5;
@@ -20,13 +20,16 @@ void ParallelFor(int threads, int64_t count, double work, const Body& body) {
   const int64_t useful = std::min<int64_t>({threads, count, 1 + static_cast<int64_t>(work / kWorthAThread)});
   std::atomic<int64_t> next{0};
   std::exception_ptr failure;
+  int64_t failed = count;
   std::mutex failure_mutex;
   const auto run = [&] {
+    int64_t index = 0;
     try {
-      for (int64_t index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(index);
+      while ((index = next.fetch_add(1, std::memory_order_relaxed)) < count) body(index);
     } catch (...) {
       const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
+      if (index < failed) failure = std::current_exception();
+      failed = std::min(failed, index);
       next = count;
     }
   };
