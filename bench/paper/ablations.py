@@ -52,7 +52,8 @@ def cells():
 def run(cell):
     training = cell.train("densities/bernoulli.toml", "--data", f"synth:{DENSITY}", "--seed", 1, *settings()[cell.name])
     evaluation = plane.evaluate(cell, DENSITY, training["model"], with_samples=False)
-    cell.ort_ed("plot", "landscape", training["model"], "-o", cell.folder / "landscape.png", keep=False)
+    cell.ort_ed("plot", "landscape", training["model"], "--density", DENSITY, "-o", cell.folder / "landscape.png",
+                keep=False)
     cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], **evaluation})
 
 
