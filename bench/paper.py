@@ -3,7 +3,7 @@
 
     cmake --preset release && cmake --build --preset release --target ort-ed
     bench/paper.py densities                   # runs the cells that have no result yet, then writes the page
-    bench/paper.py densities --only 'pinwheel*'
+    bench/paper.py densities --only='pinwheel*'
     bench/paper.py ising real --render         # only writes the pages
 """
 import argparse
