@@ -13,7 +13,7 @@ namespace ort_ed {
 // M grows. An exact enumeration has the positive among its negatives already, and w = 0 is right.
 struct LossSpec {
   double stabilisation = 1;  // w; 0 is allowed
-  int64_t negatives = 4;     // M, as Perturbation::NegativesPerRow() says
+  int64_t negatives = 32;    // M, as Perturbation::NegativesPerRow() says
   bool weighted = false;     // whether batches carry log omega
 };
 

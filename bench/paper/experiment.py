@@ -115,5 +115,7 @@ def test_rows(cell, name, *options):
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         cell.ort_ed("data", *options, "-o", path, keep=False)
-    cell.commands.append({"command": command_line(["data", *options, "-o", path])})
+    command = {"command": command_line(["data", *options, "-o", path])}
+    if command not in cell.commands:
+        cell.commands.append(command)
     return path

@@ -36,13 +36,17 @@ def put_cells(rows, cells):
         rows[:, column] = (cells >> place) & 1
 
 
+def true_points(cell, density):
+    """For the histogram and for how the MMD scatters; the test points are others."""
+    return numpy.load(experiment.test_rows(cell, f"{density}-histogram.npy", density, "-n", POINTS, "--seed", 3))
+
+
 def proposals(cell, density):
     """A file of proposals and a file of their log-probabilities, made once for all models of a density."""
     folder = experiment.Settings.out / cell.table
     rows_file, probability_file = folder / f"{density}-proposals.npy", folder / f"{density}-log-q.npy"
     if not probability_file.exists():
-        points = experiment.test_rows(cell, f"{density}-histogram.npy", density, "-n", POINTS, "--seed", 3)
-        histogram = numpy.bincount(cells_of(numpy.load(points)), minlength=CELLS) / POINTS
+        histogram = numpy.bincount(cells_of(true_points(cell, density)), minlength=CELLS) / POINTS
         mass = (1 - UNIFORM) * histogram + UNIFORM / CELLS
         random = numpy.random.default_rng(4)
         drawn = random.choice(CELLS, size=PROPOSALS, p=mass)
@@ -101,8 +105,7 @@ def mmd_of_truth(cell, density):
     """What one set of true points against another gives, for all pairs of sets; made once for all models of a density."""
     path = experiment.Settings.out / cell.table / f"{density}-null.npy"
     if not path.exists():
-        points = numpy.load(experiment.test_rows(cell, f"{density}-histogram.npy", density, "-n", POINTS, "--seed", 3))
-        sets = points[:NULL_SETS * SET].reshape(NULL_SETS, SET, -1)
+        sets = true_points(cell, density)[:NULL_SETS * SET].reshape(NULL_SETS, SET, -1)
         inner = [within(rows) for rows in sets]
         numpy.save(path, [inner[i] + inner[j] - 2 * between(sets[i], sets[j]) for i in range(NULL_SETS) for j in range(i)])
     return numpy.load(path)
