@@ -29,6 +29,8 @@
 namespace ort_ed {
 namespace {
 
+constexpr int64_t kNegatives = 32;
+
 struct Arguments {
   std::string network = "mlp";
   int threads = 1;
@@ -50,7 +52,7 @@ EnergySpec EnergyOf(const std::string& network) {
 }
 
 ContrastiveBatch BatchFor(const std::string& network, int64_t dimension) {
-  ContrastiveBatch batch(network == "mlp" ? 128 : 10, 32, dimension, false);
+  ContrastiveBatch batch(network == "mlp" ? 128 : 10, kNegatives, dimension, false);
   RandomStream random(1, 1, 0, 0);
   for (int64_t i = 0; i < batch.positives; ++i) {
     for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.5f);
@@ -67,6 +69,7 @@ std::string RunProfiled(const Arguments& arguments) {
   onnx::ModelProto model = BuildModel(energy);
   if (!arguments.standard) UseCpuKernels(model);
   TrainingSpec spec;
+  spec.loss.negatives = kNegatives;
   spec.optimizer.clip_norm = 5;
   spec.optimizer.ema_decay = 0.999;
   TrainingGraph graph = BuildTrainingGraph(model, spec);

@@ -30,6 +30,7 @@ Setup MakeSetup(const std::string& network) {
     setup.energy.image_shape = {28, 28};
   }
   setup.energy.base_mean.assign(mlp ? 32 : 784, 0.4f);
+  setup.training.loss.negatives = 32;
   setup.training.optimizer.ema_decay = 0.999;
   setup.training.optimizer.clip_norm = mlp ? 5 : 0;
   setup.batch = mlp ? 128 : 10;

@@ -8,10 +8,16 @@ constexpr OptionDescription kOptions[] = {
     {"hidden", "256,256,256", "widths of the hidden layers, first to last"},
     {"activation", "swish", kActivationHelp},
     {"slope", "layer", kSlopeHelp},
+    {"input", "bits", "what the first layer sees: bits (0 and 1) or spins (-1 and 1)"},
 };
 
+Value Input(const EnergyContext& context) {
+  static constexpr std::string_view kInputs[] = {"bits", "spins"};
+  return context.options.Choice("input", kInputs) == "bits" ? context.x : 2.0f * context.x - 1.0f;
+}
+
 Value MlpEnergy(const EnergyContext& context) {
-  Value features = context.x;
+  Value features = Input(context);
   int64_t width = context.dimension;
   int layer = 0;
   for (const int64_t hidden : context.options.Integers("hidden", 1)) {

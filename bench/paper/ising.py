@@ -16,7 +16,6 @@ THRESHOLDS = ["0.01", "0.02", "0.03", "0.05", "0.08", "0.12"]
 REACHES = ["1", "1.5", "2", "3"]
 DECAYS = ["0", "0.0001", "0.001", "0.01"]
 LONG = ["--steps", 3000, "--learning-rate", 0.003, "--ema", 0.999]  # for the fit that counts: less noise of erased spins
-HELD_OUT = 400  # of 2,000 rows
 APPROACHES = PAPER_METHODS + ["sparse", "local"]
 SHOWN = ["0.2-sparse", "0.2-bernoulli", "0.3-local"]
 
@@ -74,23 +73,30 @@ def first_good(held_out):
 
 
 class Fits:
-    """Trainings of one cell, with most rows to judge by the others, or with all."""
+    """Trainings of one cell, with half of the rows to judge by the others, or with all."""
 
     def __init__(self, cell, sigma):
         self.cell, (self.data, self.truth) = cell, rows_of(cell, sigma)
         self.shape = f"{LATTICES[sigma]}x{LATTICES[sigma]}"
         self.rows = numpy.load(self.data)
-        self.most = self.data.with_name(f"{sigma}-most.npy")
-        numpy.save(self.most, self.rows[:-HELD_OUT])
+        self.halves = numpy.split(self.rows, 2)
+        self.half_files = [self.data.with_name(f"{sigma}-{half}-half.npy") for half in ("first", "second")]
+        for file, rows in zip(self.half_files, self.halves):
+            numpy.save(file, rows)
 
     def fit(self, name, recipe, *options, rows=None):
         return self.cell.train(f"ising/{recipe}.toml", "--data", rows or self.data, "--image-shape", self.shape,
                                "--validation-fraction", 0, *options, run=name)["model"]
 
-    def held_out(self, name, recipe, *options):
-        """The losses of the rows that a fit without them gives."""
-        model = self.fit(name, recipe, *options, rows=self.most)
-        return losses(couplings(self.cell, model), self.rows[-HELD_OUT:])
+    def other_half(self, half, name, recipe, *options):
+        """The losses of the rows of one half that a fit of the other gives."""
+        file = self.half_files[1 - half]
+        return losses(couplings(self.cell, self.fit(f"{file.stem}-{name}", recipe, *options, rows=file)), self.halves[half])
+
+    def held_out(self, *arguments):
+        """The losses of all rows that fits without them give. By halves: where nearly all spins agree, a smaller part of the
+        rows has too few that do not for a choice."""
+        return numpy.concatenate([self.other_half(half, *arguments) for half in (0, 1)])
 
     def finish(self, model, **values):
         """The measure of the paper: -log of the root mean square error over all entries."""
@@ -106,7 +112,7 @@ class Fits:
 
 def by_paper(fits, method):
     """The paper's protocol; the penalty by held-out rows, not by the truth."""
-    held_out = {l1: fits.held_out(f"l1-{l1}", method, "--l1", l1) for l1 in PAPER_PENALTIES}
+    held_out = {l1: fits.other_half(1, f"l1-{l1}", method, "--l1", l1) for l1 in PAPER_PENALTIES}
     best = best_of(held_out)
     fits.finish(fits.fit("final", method, "--l1", best), l1=best, held_out=means(held_out))
 
@@ -119,9 +125,13 @@ def with_decays(start):
     return {f"decay-{decay}": refit(start, decay) for decay in DECAYS}
 
 
+def judge(fits, candidates):
+    return {name: fits.held_out(name, *arguments) for name, arguments in candidates.items()}
+
+
 def finish_with_best(fits, candidates, **values):
     """The fit that counts, with the arguments that held-out rows choose; the simplest come first."""
-    held_out = {name: fits.held_out(name, *arguments) for name, arguments in candidates.items()}
+    held_out = judge(fits, candidates)
     chosen = first_good(held_out)
     fits.finish(fits.fit("final", *candidates[chosen], *LONG), chosen=chosen, held_out=means(held_out), **values)
 
@@ -140,20 +150,21 @@ def sparse(fits):
             trial = fits.fit(f"refit-{name}", *refit(starts[name], 0))
             criteria[name] = information_criterion(couplings(fits.cell, trial), fits.rows)
     support = min(criteria, key=criteria.get)
-    uncut = {f"most-{penalty}": penalised[penalty] for penalty in reversed(penalised)}
+    uncut = {penalty: penalised[penalty] for penalty in reversed(penalised)}
     finish_with_best(fits, with_decays(starts[support]) | uncut, support=support, criterion=criteria)
 
 
 def local(fits):
-    """Couplings up to a distance on the image; held-out rows choose the distance and a weight decay."""
-    candidates = {}
+    """Couplings up to a distance on the image; held-out rows choose the distance, then a weight decay."""
+    starts = {}
     for reach in REACHES:
-        start = fits.cell.folder / f"reach-{reach}.onnx"
-        start.parent.mkdir(parents=True, exist_ok=True)
+        starts[reach] = fits.cell.folder / f"reach-{reach}.onnx"
+        starts[reach].parent.mkdir(parents=True, exist_ok=True)
         fits.cell.ort_ed("new", "ising", "--image-shape", fits.shape, "--init", "lattice", "--reach", reach, "--coupling",
-                         0.01, "-o", start)
-        candidates |= {f"reach-{reach}-{name}": arguments for name, arguments in with_decays(start).items()}
-    finish_with_best(fits, candidates)
+                         0.01, "-o", starts[reach])
+    by_reach = judge(fits, {f"reach-{reach}": refit(start, 0) for reach, start in starts.items()})
+    reach = first_good(by_reach).removeprefix("reach-")
+    finish_with_best(fits, with_decays(starts[reach]), reach=reach, by_reach=means(by_reach))
 
 
 def run(cell):

@@ -63,6 +63,9 @@ void Activate(const Reference& reference, const std::string& name, Row& y, size_
 }
 
 double MlpEnergy(const Reference& reference, Row x) {
+  if (reference.Option("input", "bits") == "spins") {
+    for (double& value : x) value = 2 * value - 1;
+  }
   const auto layers = Split(reference.Option("hidden", "256,256,256"), ',').size();
   for (size_t layer = 1; layer <= layers; ++layer) {
     const std::string name = "hidden" + std::to_string(layer);
@@ -193,6 +196,8 @@ std::vector<Case> Cases() {
        {.architecture = "mlp", .options = {{"hidden", "5"}, {"activation", "tanh"}}, .dimension = 3}},
       {"MlpSoftplus",
        {.architecture = "mlp", .options = {{"hidden", "5,5"}, {"activation", "softplus"}}, .dimension = 3}},
+      {"MlpOfSpins",
+       {.architecture = "mlp", .options = {{"hidden", "6"}, {"input", "spins"}}, .dimension = 4}},
       {"ResnetSmall",
        {.architecture = "resnet", .options = {{"channels", "4"}, {"blocks", "1"}}, .image_shape = {8, 8}}},
       {"ResnetOddSize",

@@ -59,10 +59,11 @@ TEST(EnergySpec, TakesTheDimensionFromShapeOrBase) {
 TEST(EnergySpec, UnknownNamesListTheCandidates) {
   ExpectRejected({.architecture = "transformer", .dimension = 3}, "'transformer'", "ising, rbm, mlp, resnet");
   ExpectRejected({.architecture = "mlp", .options = {{"width", "3"}}, .dimension = 3},
-                 "mlp has no option 'width'", "hidden, activation, slope");
+                 "mlp has no option 'width'", "hidden, activation, slope, input");
   ExpectRejected({.architecture = "mlp", .options = {{"activation", "gelu"}}, .dimension = 3}, "'gelu'",
                  "swish, relu, tanh, softplus");
   ExpectRejected({.architecture = "mlp", .options = {{"slope", "x"}}, .dimension = 3}, "fixed, layer, unit");
+  ExpectRejected({.architecture = "mlp", .options = {{"input", "x"}}, .dimension = 3}, "bits, spins");
   ExpectRejected({.architecture = "ising", .options = {{"init", "x"}}, .dimension = 3},
                  "dense, zero, lattice");
 }
