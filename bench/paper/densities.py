@@ -5,6 +5,7 @@ NAME = "densities"
 DENSITIES = ["2spirals", "8gaussians", "circles", "moons", "pinwheel", "swissroll", "checkerboard"]
 METHODS = ["bernoulli", "pool", "grid"]
 GOAL = 0.02  # nats above the entropy
+LONGER = {"2spirals": ["--steps", 16000]}  # the finest structure of all
 
 
 def cells():
@@ -19,7 +20,8 @@ def anneal(cell, density, model):
 
 def run(cell):
     density, method = cell.name.rsplit("-", 1)
-    training = cell.train(f"densities/{method}.toml", "--data", f"synth:{density}", "--seed", 1)
+    training = cell.train(f"densities/{method}.toml", "--data", f"synth:{density}", "--seed", 1,
+                          *LONGER.get(density, []))
     values = {**plane.evaluate(cell, density, training["model"], with_samples=True),
               "annealing": anneal(cell, density, training["model"])}
     cell.ort_ed("plot", "landscape", training["model"], "--density", density, "-o", cell.folder / "landscape.png",

@@ -37,7 +37,7 @@ TEST(EnergySpec, MetadataTellsWhatTheModelIs) {
   EXPECT_EQ(metadata.at(metadata_key::kImageShape), "2x3");
   EXPECT_EQ(metadata.at(metadata_key::kArchitecture), "mlp");
   EXPECT_EQ(metadata.at(metadata_key::kArchitectureOptions),
-            R"({"activation":"swish","hidden":"4,3","slope":"layer"})");
+            R"({"activation":"swish","hidden":"4,3","input":"bits","slope":"layer"})");
   EXPECT_EQ(metadata.at(metadata_key::kBaseMean), "0.1,0.2,0.3,0.4,0.5,0.25");
 }
 
