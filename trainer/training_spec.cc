@@ -39,13 +39,8 @@ void Validate(const TrainingSpec& spec) {
 }
 
 std::vector<std::string> StateNames(const OptimizerSpec& spec) {
-  std::vector<std::string> names = {"parameters"};
-  if (spec.kind == OptimizerKind::kSgd) {
-    names.push_back("velocity");
-  } else {
-    names.push_back("first_moment");
-    names.push_back("second_moment");
-  }
+  std::vector<std::string> names = {"parameters", "velocity"};
+  if (spec.kind != OptimizerKind::kSgd) names = {"parameters", "first_moment", "second_moment"};
   if (spec.ema_decay > 0) names.push_back("average");
   return names;
 }
