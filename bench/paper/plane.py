@@ -114,10 +114,22 @@ def mmd_of_truth(cell, density):
     return numpy.load(path)
 
 
+def inside(mmd):
+    return mmd["squared"] <= mmd["null"][1]
+
+
 def compare(cell, density, rows, log_weights):
+    """The MMD of samples, and where it is outside that of a second draw: one in forty true models is outside by chance."""
+    first = draw_and_compare(cell, density, rows, log_weights, cell.name)
+    if inside(first):
+        return {"mmd": first}
+    return {"mmd": first, "mmd_again": draw_and_compare(cell, density, rows, log_weights, f"{cell.name} again")}
+
+
+def draw_and_compare(cell, density, rows, log_weights, key):
     """Mean MMD of sets of samples and sets of test points, as in the paper, and the 95 % interval of truth against truth.
     Each cell draws its own, so that chance does not strike all models of a density at once."""
-    random = numpy.random.default_rng(zlib.crc32(cell.name.encode()))
+    random = numpy.random.default_rng(zlib.crc32(key.encode()))
     drawn = sets_of(random, samples(random, rows, log_weights))
     points = sets_of(random, numpy.load(test_points(cell, density)))
     null = random.choice(mmd_of_truth(cell, density), (10000, SETS)).mean(axis=1)
@@ -134,7 +146,7 @@ def evaluate(cell, density, model, with_samples):
     evaluation = cell.ort_ed("eval", model, "--data", test_points(cell, density), "--density", density, "--log-z", "is",
                              "--base", "uniform", "--proposals", 1000000, "--samples", 0, "--json")
     rows, log_weights = weigh(cell, density, model)
-    mmd = {"mmd": compare(cell, density, rows, log_weights)} if with_samples else {}
+    mmd = compare(cell, density, rows, log_weights) if with_samples else {}
     return {"evaluation": evaluation, "log_z_histogram": log_z(log_weights), **mmd}
 
 
