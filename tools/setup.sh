@@ -4,12 +4,13 @@
 #   tools/setup.sh           what the build and the tests need
 #   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks
 #
-# ONNX Runtime and argparse come from the system where it has them (Debian 13 and newer). Elsewhere they land in
-# ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so that a clean clone downloads nothing again; the system's own apt
-# configuration is never touched.
+# ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
+# older than tools/cmake/FindOnnxRuntime.cmake takes). Elsewhere they land in ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so
+# that a clean clone downloads nothing again; the system's own apt configuration is never touched.
 set -euo pipefail
 
 readonly ORT_VERSION=1.30.0
+readonly OLDEST_SYSTEM_ORT=1.22
 readonly DONOR_SUITE=trixie # the Debian release whose headers serve an older system
 readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
 readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
@@ -114,11 +115,13 @@ bring_argparse() {
   rm -rf "$work"
 }
 
-# True if this Debian release carries the package itself.
-debian_has() { installed "$1" || [[ -n "$(apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)"')" ]]; }
+# The version of a package that this Debian release has, nothing if it has none.
+debian_version() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'; }
+debian_has() { [[ -n "$(debian_version "$1")" ]]; }
+debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxruntime-dev)" ge "$OLDEST_SYSTEM_ORT"; }
 
 command -v apt-get >/dev/null || die "this script knows Debian only; README.md lists what to install elsewhere"
 install_debian "${packages[@]}"
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
-if debian_has libonnxruntime-dev; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
+if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
 if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi

@@ -155,16 +155,17 @@ def sparse(fits):
 
 
 def local(fits):
-    """Couplings up to a distance on the image; held-out rows choose the distance, then a weight decay."""
+    """Couplings up to a distance on the image. An information criterion chooses the distance, held-out rows a weight decay."""
     starts = {}
     for reach in REACHES:
         starts[reach] = fits.cell.folder / f"reach-{reach}.onnx"
         starts[reach].parent.mkdir(parents=True, exist_ok=True)
         fits.cell.ort_ed("new", "ising", "--image-shape", fits.shape, "--init", "lattice", "--reach", reach, "--coupling",
                          0.01, "-o", starts[reach])
-    by_reach = judge(fits, {f"reach-{reach}": refit(start, 0) for reach, start in starts.items()})
-    reach = first_good(by_reach).removeprefix("reach-")
-    finish_with_best(fits, with_decays(starts[reach]), reach=reach, by_reach=means(by_reach))
+    trials = {reach: fits.fit(f"reach-{reach}", *refit(start, 0)) for reach, start in starts.items()}
+    criteria = {reach: information_criterion(couplings(fits.cell, model), fits.rows) for reach, model in trials.items()}
+    reach = min(criteria, key=criteria.get)
+    finish_with_best(fits, with_decays(starts[reach]), reach=reach, criterion=criteria)
 
 
 def run(cell):
@@ -218,8 +219,8 @@ that has learned nothing.
   couplings below a threshold are cut and the rest is fitted again without the penalty. Penalty and threshold are chosen by
   an information criterion (extended BIC of the pseudo-likelihood). Held-out rows then choose the weight decay of the last fit,
   or against the cut: the simplest fit within a standard error of the best. Nothing looks at the true J.
-- **local**: the same fit with couplings only between spins up to a distance on the image, chosen among {reaches} by held-out
-  rows in the same way. It uses that the rows are images, which the others do not.
+- **local**: the same fit with couplings only between spins up to a distance on the image, chosen among {reaches} by the same
+  criterion. It uses that the rows are images, which the others do not.
 
 Above the critical sigma of 0.22 nearly all spins of a sample agree, and the data say less and less about single couplings:
 {flips}

@@ -27,7 +27,9 @@ if(onnxruntime_ROOT)
     message(FATAL_ERROR "onnxruntime_ROOT=${onnxruntime_ROOT} holds no include/onnxruntime_cxx_api.h with lib/libonnxruntime.so")
   endif()
 elseif(NOT OnnxRuntime_LIBRARY)
-  find_package(onnxruntime CONFIG QUIET)
+  # Debian 13's 1.21 shares libonnx with this program, registers every operator twice (a thousand lines on stderr) and crashes
+  # on custom operators with optional inputs.
+  find_package(onnxruntime 1.22 CONFIG QUIET)
   if(TARGET onnxruntime::onnxruntime)
     get_target_property(OnnxRuntime_INCLUDE_DIR onnxruntime::onnxruntime INTERFACE_INCLUDE_DIRECTORIES)
     foreach(_config "" _RELEASE _RELWITHDEBINFO _NONE)
