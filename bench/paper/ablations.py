@@ -59,8 +59,7 @@ def cells():
 def run(cell):
     training = cell.train("densities/bernoulli.toml", "--data", f"synth:{DENSITY}", "--seed", 1, *settings()[cell.name])
     evaluation = plane.evaluate(cell, DENSITY, training["model"], with_samples=False)
-    cell.ort_ed("plot", "landscape", training["model"], "--density", DENSITY, "--grid", 60, "-o",
-                cell.folder / "landscape.png", keep=False)
+    plane.draw_landscape(cell, DENSITY, training["model"], grid=60)
     cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], **evaluation})
 
 

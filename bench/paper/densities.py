@@ -24,8 +24,7 @@ def run(cell):
                           *LONGER.get(density, []))
     values = {**plane.evaluate(cell, density, training["model"], with_samples=True),
               "annealing": anneal(cell, density, training["model"])}
-    cell.ort_ed("plot", "landscape", training["model"], "--density", density, "--grid", 120, "-o",
-                cell.folder / "landscape.png", keep=False)
+    plane.draw_landscape(cell, density, training["model"], grid=120)
     cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], **values})
 
 
@@ -114,8 +113,7 @@ model is judged and not a Markov chain.
 
 `recipes/densities/*.toml`. The paper takes M = 32 negatives a point and 100,000 steps on a GPU. At the same cost, more points
 with fewer negatives (M = 2), a higher rate that decays to zero and a first layer that sees -1 and 1 instead of 0 and 1 do the
-work: [ablations.md](ablations.md) has the trials. More steps are the only thing that helps 2spirals further; batches of 200
-with twice or three times the steps (M = 2 or 1) did not.
+work: [ablations.md](ablations.md) has the trials. 2spirals takes twice the steps of the others.
 
 `pool` and `grid` are mixed with `bernoulli` in equal parts: alone, grid leaves the mass of the two parities open and pool
 that of the numbers of ones (docs/training.md).

@@ -150,6 +150,11 @@ def evaluate(cell, density, model, with_samples):
     return {"evaluation": evaluation, "log_z_histogram": log_z(log_weights), **mmd}
 
 
+def draw_landscape(cell, density, model, grid):
+    cell.ort_ed("plot", "landscape", model, "--density", density, "--grid", grid, "-o", cell.folder / "landscape.png",
+                keep=False)
+
+
 def above_entropy(result, log_z):
     """Nats above the entropy by an estimate of log Z, with its standard error."""
     e = result["evaluation"]
