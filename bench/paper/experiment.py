@@ -81,6 +81,12 @@ class Cell:
         self.commands.append({"command": command_line(words), "seconds": round(seconds, 1)})
         return {**result, "seconds": seconds, "model": folder / "model.onnx"}
 
+    def with_gradient(self, model):
+        """The model of a training in the form that gradient-guided samplers need."""
+        guided = self.folder / "model.onnx"
+        self.ort_ed("export", model.parent, "--with-gradient", "-o", guided)
+        return guided
+
     def finish(self, values):
         """Writes the result file, at once or not at all."""
         self.result_file.parent.mkdir(parents=True, exist_ok=True)

@@ -180,8 +180,7 @@ def run(cell):
 def minority(results):
     """How many spins differ from most of their row, as far as this was measured."""
     shares = {sigma: r["minority"] for sigma in LATTICES for r in [results.get(f"{sigma}-local")] if r}
-    return ", ".join(f"{100 * share:.2g} % of the spins differ from the majority of their row at {sigma}"
-                     for sigma, share in shares.items() if float(sigma) > 0.2) + "."
+    return ", ".join(f"{100 * share:.2g} % at {sigma}" for sigma, share in shares.items() if float(sigma) > 0.2)
 
 
 def render(results):
@@ -222,9 +221,8 @@ that has learned nothing.
 - **local**: the same fit with couplings only between spins up to a distance on the image, chosen among {reaches} by the same
   criterion. It uses that the rows are images, which the others do not.
 
-Above the critical sigma of 0.22 nearly all spins of a sample agree, and the data say less and less about single couplings:
-{flips}
-A model that does not know the lattice cannot tell neighbours from others there; what `local` gains is that knowledge.
+Above the critical sigma of 0.22 nearly all spins of a sample agree (those that differ from the majority of their row are
+{flips}), and the data say less and less about single couplings. A model that does not know the lattice cannot tell neighbours from others there; what `local` gains is that knowledge.
 
 {pictures}
 
