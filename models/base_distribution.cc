@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/model_summary.h"
 #include "models/text.h"
 #include "ort_ed/error.h"
@@ -37,30 +38,13 @@ Value NegativeLogProbability(const Value& x, std::span<const float> mean) {
   return MatMul(x, x.graph->Constant(shape, weights)) + static_cast<float>(constant);
 }
 
-bool HasBase(const onnx::ModelProto& model) {
-  for (const auto& entry : model.metadata_props()) {
-    if (entry.key() == metadata_key::kBaseMean) return true;
-  }
-  return false;
-}
-
-// What was true of the energy alone.
-void DropStaleMetadata(onnx::ModelProto& model) {
-  using namespace metadata_key;
-  for (const char* stale : {kLogZ, kLogZError, kLogZMethod, kGradientFragment}) {
-    auto& entries = *model.mutable_metadata_props();
-    entries.erase(std::remove_if(entries.begin(), entries.end(),
-                                 [&](const auto& entry) { return entry.key() == stale; }),
-                  entries.end());
-  }
-}
-
 }  // namespace
 
 void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
   const EnergyContract contract = CheckContract(model, "the model");
   CheckMean(mean, contract.dimension);
-  if (HasBase(model)) throw Error(ErrorCode::kInvalidArgument, "the model already has a base distribution");
+  if (!GetMetadata(model, metadata_key::kBaseMean).empty())
+    throw Error(ErrorCode::kInvalidArgument, "the model already has a base distribution");
 
   GraphBuilder graph(model);
   Value net = graph.Renamed(graph.Existing(contract.output), graph.FreshName("net_energy"));
@@ -70,10 +54,10 @@ void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
   graph.graph().clear_output();
   graph.Output(energy, std::vector<int64_t>{-1});
 
-  DropStaleMetadata(model);
+  RemoveStaleMetadata(model);
   std::vector<std::string> decimals;
   for (const float m : mean) decimals.push_back(Decimal(m));
-  graph.SetMetadata(metadata_key::kBaseMean, Join(decimals, ","));
+  SetMetadata(model, metadata_key::kBaseMean, Join(decimals, ","));
 }
 
 std::vector<float> SmoothedMean(std::span<const double> mean, double smoothing) {

@@ -2,6 +2,8 @@
 
 #include "models/base_distribution.h"
 #include "models/energy_context.h"
+#include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/text.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
@@ -41,13 +43,13 @@ int64_t ResolveDimension(const EnergySpec& spec) {
   return dimension;
 }
 
-void SetMetadata(GraphBuilder& graph, const EnergyContext& context, const char* architecture) {
-  graph.SetMetadata(metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
-  graph.SetMetadata(metadata_key::kDimension, std::to_string(context.dimension));
+void Describe(onnx::ModelProto& model, const EnergyContext& context, const char* architecture) {
+  SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
+  SetMetadata(model, metadata_key::kDimension, std::to_string(context.dimension));
   if (!context.image_shape.empty())
-    graph.SetMetadata(metadata_key::kImageShape, ShapeText(context.image_shape));
-  graph.SetMetadata(metadata_key::kArchitecture, architecture);
-  graph.SetMetadata(metadata_key::kArchitectureOptions, context.options.ToJson());
+    SetMetadata(model, metadata_key::kImageShape, ShapeText(context.image_shape));
+  SetMetadata(model, metadata_key::kArchitecture, architecture);
+  SetMetadata(model, metadata_key::kArchitectureOptions, context.options.ToJson());
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   const EnergyContext context{x, dimension, spec.image_shape, options, initialiser};
   const Value energy = graph.Renamed(architecture.energy(context), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
-  SetMetadata(graph, context, architecture.name);
+  Describe(model, context, architecture.name);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
   return model;
 }

@@ -249,18 +249,6 @@ std::vector<Value> GraphBuilder::NodeWithOutputs(const std::string& op, std::spa
   return results;
 }
 
-void GraphBuilder::SetMetadata(const std::string& key, const std::string& value) {
-  for (auto& entry : *model_.mutable_metadata_props()) {
-    if (entry.key() == key) {
-      entry.set_value(value);
-      return;
-    }
-  }
-  auto& entry = *model_.add_metadata_props();
-  entry.set_key(key);
-  entry.set_value(value);
-}
-
 Value NoValue(const Value& like) { return {like.graph, ""}; }
 
 Value Op(const std::string& op, std::initializer_list<Value> inputs, const Attributes& attributes) {

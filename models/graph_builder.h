@@ -70,7 +70,6 @@ class GraphBuilder {
                                      const Attributes& attributes = {}, const std::string& domain = "");
 
   std::string FreshName(const std::string& hint);
-  void SetMetadata(const std::string& key, const std::string& value);
 
  private:
   Value AppendConstant(const onnx::TensorProto& tensor);

@@ -15,6 +15,7 @@
 
 #include "models/external_data.h"
 #include "models/graph_builder.h"
+#include "models/tensor_data.h"
 #include "ort_ed/error.h"
 
 namespace ort_ed {
@@ -137,6 +138,7 @@ onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data) 
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   CheckExternalData(model, folder, path);
   if (external_data == ExternalData::kLoad) LoadExternalData(model, folder, path);
+  CheckTensorData(model, path);
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "ort_ed/error.h"
+#include "runtime/data/atomic_file.h"
 #include "tools/annealing_state.h"
 #include "tools/find_named.h"
 #include "tools/interrupt.h"
@@ -64,6 +65,8 @@ Target ReadTarget(const argparse::ArgumentParser& arguments, const EnergyModel& 
 Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan, const std::string& state_file) {
   Annealing annealing = plan.starts ? Annealing::Reverse(plan.target, plan.options, *plan.starts)
                                     : Annealing::Forward(plan.target, plan.options);
+  // Tried first: that it cannot be written should not be found out when it is needed.
+  if (!state_file.empty()) AtomicFile{state_file};
   const AnnealingStateFile file(state_file, plan);
   if (file.Exists()) {
     annealing.Restore(file.Load());
@@ -90,7 +93,7 @@ Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan, const
                       : fmt::format("interrupted; the same command continues from '{}'", state_file));
     }
   }
-  file.Remove();
+  file.Store(annealing.state());  // stays until the caller is done with the result
   return annealing;
 }
 

@@ -141,8 +141,4 @@ void AnnealingStateFile::Store(const AnnealingState& state) const {
   WriteFileAtomically(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-void AnnealingStateFile::Remove() const {
-  if (!path_.empty()) std::filesystem::remove(path_);
-}
-
 }  // namespace ort_ed

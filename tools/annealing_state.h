@@ -18,7 +18,6 @@ class AnnealingStateFile {
   // Throws kBadData if the file is damaged or of another plan; the message tells what differs.
   AnnealingState Load() const;
   void Store(const AnnealingState& state) const;
-  void Remove() const;
 
  private:
   std::string path_;

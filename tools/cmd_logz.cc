@@ -1,9 +1,12 @@
+#include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
+#include <onnx/onnx_pb.h>
 #include <spdlog/spdlog.h>
 
-#include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/error.h"
 #include "runtime/data/atomic_file.h"
@@ -28,6 +31,12 @@ AnnealingPlan Plan(const Request& request) {
   return {request.arguments.get("model"), request.target, request.options};
 }
 
+// A reverse annealing that draws its own starts has two long runs.
+std::string StateOfSamples(const argparse::ArgumentParser& arguments) {
+  const auto state = arguments.get("--state");
+  return state.empty() ? "" : state + ".samples";
+}
+
 // Where a reverse annealing starts: rows of a file, or samples of the model that a forward annealing found.
 std::vector<float> Starts(const Request& request) {
   const auto path = request.arguments.get("--data");
@@ -36,7 +45,8 @@ std::vector<float> Starts(const Request& request) {
                                     request.options.chains);
     return {table.values.begin(), table.values.end()};
   }
-  return RunAnnealing("drawing samples", Plan(request)).Samples(request.options.chains);
+  return RunAnnealing("drawing samples", Plan(request), StateOfSamples(request.arguments))
+      .Samples(request.options.chains);
 }
 
 LogZEstimate Ais(const Request& request) {
@@ -66,18 +76,27 @@ struct Method {
 
 constexpr Method kMethods[] = {
     {"ais", "annealed importance sampling; on average a little below log Z", Ais},
-    {"raise", "the same in reverse, from samples of the model or from --data; on average a little above",
+    {"raise",
+     "the same in reverse; a little above on average if it starts at samples of the model: rows of --data, "
+     "or "
+     "what ais ends with",
      Raise},
     {"exact", "all 2^D states, D up to 26", Exact},
     {"is", "importance sampling with independent proposals of the base", Importance},
 };
 
 void WriteToModel(const std::string& path, AtomicFile& file, const LogZEstimate& estimate) {
+  if (!std::isfinite(estimate.log_z) || !std::isfinite(estimate.standard_error)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' stays as it is: log Z {} +- {} is nothing to score with; {}", path,
+                            estimate.log_z, estimate.standard_error,
+                            estimate.samples == 1 ? "one chain has no error, take more (--chains)"
+                                                  : "look for divergence in its training"));
+  }
   onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
-  GraphBuilder builder(model);
-  builder.SetMetadata(metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
-  builder.SetMetadata(metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
-  builder.SetMetadata(metadata_key::kLogZMethod, estimate.method);
+  SetMetadata(model, metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
+  SetMetadata(model, metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
+  SetMetadata(model, metadata_key::kLogZMethod, estimate.method);
   file.Write(SerializeModel(model));
   file.Commit();
   spdlog::info("wrote log Z into the metadata of '{}'", path);
@@ -119,12 +138,16 @@ void Run(const argparse::ArgumentParser& arguments) {
   if (arguments.get<bool>("--write")) updated.emplace(path);
   const LogZEstimate estimate = method.estimate({arguments, model, ReadTarget(arguments, model), options});
   if (!estimate.warning.empty()) spdlog::warn("{}", estimate.warning);
-  if (updated) WriteToModel(path, *updated, estimate);
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(estimate).dump(2) << "\n";
   } else {
     std::cout << fmt::format("log Z  {}\n", ToText(estimate));
   }
+  std::cout.flush();
+  if (updated) WriteToModel(path, *updated, estimate);
+  // Last: until here the same command would have the result again at once.
+  for (const std::string& state : {StateOfSamples(arguments), arguments.get("--state")})
+    if (!state.empty()) std::filesystem::remove(state);
 }
 
 }  // namespace

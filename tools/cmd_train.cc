@@ -106,12 +106,14 @@ void ApplyOptions(const argparse::ArgumentParser& arguments, bool resuming, Trai
 
 void PrintResult(const TrainResult& result, const std::string& folder, bool json) {
   if (json) {
-    nlohmann::ordered_json object = {{"run", folder}, {"steps", result.step}, {"loss", result.loss}};
+    nlohmann::ordered_json object = {{"run", folder}, {"steps", result.step}};
+    if (result.loss) object["loss"] = *result.loss;
     if (result.validation_loss) object["validation_loss"] = *result.validation_loss;
     std::cout << object.dump() << "\n";
     return;
   }
-  std::cout << fmt::format("{} steps, loss {:.4f}", result.step, result.loss);
+  std::cout << fmt::format("{} steps", result.step);
+  std::cout << (result.loss ? fmt::format(", loss {:.4f}", *result.loss) : ", all taken before");
   if (result.validation_loss) std::cout << fmt::format(", validation loss {:.4f}", *result.validation_loss);
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
 }

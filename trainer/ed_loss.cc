@@ -52,11 +52,7 @@ EdLoss EmitEdLoss(const LossSpec& spec, const Value& energies, const Value& log_
 std::vector<Value> EmitSplit(const Value& value, int64_t axis, std::span<const int64_t> sizes) {
   GraphBuilder& graph = *value.graph;
   const int outputs = static_cast<int>(sizes.size());
-  if (graph.opset() >= 13) {
-    return graph.NodeWithOutputs("Split", std::vector{value, graph.Ints(sizes)}, outputs, {{"axis", axis}});
-  }
-  return graph.NodeWithOutputs("Split", std::vector{value}, outputs,
-                               {{"axis", axis}, {"split", std::vector<int64_t>(sizes.begin(), sizes.end())}});
+  return graph.NodeWithOutputs("Split", std::vector{value, graph.Ints(sizes)}, outputs, {{"axis", axis}});
 }
 
 }  // namespace ort_ed

@@ -13,6 +13,7 @@
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "models/model_summary.h"
 #include "ort_ed/error.h"
@@ -25,16 +26,6 @@ namespace {
 
 constexpr char kParametersKind[] = "parameters";
 constexpr char kAverageKind[] = "average";
-
-onnx::TensorProto* FindInitialiser(onnx::ModelProto& model, const std::string& name) {
-  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer())
-    if (tensor.name() == name) return &tensor;
-  return nullptr;
-}
-
-int64_t ElementCount(const onnx::TensorProto& tensor) {
-  return std::accumulate(tensor.dims().begin(), tensor.dims().end(), int64_t{1}, std::multiplies<>());
-}
 
 void SetValues(onnx::ModelProto& model, const StateTensor& state) {
   onnx::TensorProto* tensor = FindInitialiser(model, state.parameter);
@@ -126,37 +117,8 @@ void WriteModel(const onnx::ModelProto& model, const std::string& path) {
 void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state) {
   for (const StateTensor& tensor : state) {
     if (tensor.kind != kParametersKind) continue;
-    if (onnx::TensorProto* initialiser = FindInitialiser(model, tensor.parameter)) {
-      // Clearing alone would keep the memory.
-      delete initialiser->release_raw_data();
-      google::protobuf::RepeatedField<float>().Swap(initialiser->mutable_float_data());
-    }
+    if (onnx::TensorProto* initialiser = FindInitialiser(model, tensor.parameter)) FreeValues(*initialiser);
   }
-}
-
-std::string GetMetadata(const onnx::ModelProto& model, const std::string& key) {
-  for (const auto& entry : model.metadata_props())
-    if (entry.key() == key) return entry.value();
-  return "";
-}
-
-void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value) {
-  auto* entries = model.mutable_metadata_props();
-  const auto found =
-      std::find_if(entries->begin(), entries->end(), [&](const auto& e) { return e.key() == key; });
-  if (value.empty()) {
-    if (found != entries->end()) entries->erase(found);
-    return;
-  }
-  auto& entry = found != entries->end() ? *found : *entries->Add();
-  entry.set_key(key);
-  entry.set_value(value);
-}
-
-void RemoveStaleMetadata(onnx::ModelProto& model) {
-  for (const char* key : {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod,
-                          metadata_key::kGradientFragment})
-    SetMetadata(model, key, "");
 }
 
 Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,

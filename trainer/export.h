@@ -31,13 +31,6 @@ void WriteModel(const onnx::ModelProto& model, const std::string& path);
 // Frees the values of the parameters that `state` carries anyway: what remains is Checkpoint::model.
 void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state);
 
-// Metadata of the model by key; SetMetadata() with an empty value removes the key.
-std::string GetMetadata(const onnx::ModelProto& model, const std::string& key);
-void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value);
-
-// Removes what is no longer true when the weights change: log Z and the input gradient.
-void RemoveStaleMetadata(onnx::ModelProto& model);
-
 // Sets the entries with a magnitude below `threshold` to zero, in the trained parameters that the patterns
 // select, and forgets what is no longer true. Throws kInvalidArgument for a threshold that is not positive or
 // a pattern that selects nothing.

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/model_summary.h"
 #include "ort_ed/metadata.h"
 #include "runtime/base64.h"
@@ -49,8 +50,7 @@ onnx::ModelProto InputGradientFragment(const onnx::ModelProto& energy_model) {
 void AttachInputGradient(onnx::ModelProto& energy_model) {
   PrepareForDifferentiation(energy_model);
   const std::string bytes = InputGradientFragment(energy_model).SerializeAsString();
-  GraphBuilder(energy_model)
-      .SetMetadata(metadata_key::kGradientFragment, Base64Encode(std::as_bytes(std::span(bytes))));
+  SetMetadata(energy_model, metadata_key::kGradientFragment, Base64Encode(std::as_bytes(std::span(bytes))));
 }
 
 }  // namespace ort_ed

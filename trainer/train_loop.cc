@@ -8,6 +8,7 @@
 #include <onnx/onnx_pb.h>
 #include <spdlog/spdlog.h>
 
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
@@ -199,7 +200,6 @@ class Run {
   }
 
   // Without the values of its state, which may fill half the memory.
-
   Checkpoint MakeCheckpoint() {
     Checkpoint checkpoint{.step = step_,
                           .configuration = config_.Hash(),
@@ -227,7 +227,7 @@ class Run {
     if (!hooks_.progress) return;
     hooks_.progress({.step = step_,
                      .steps = config_.steps,
-                     .loss = means_.empty() ? result_.loss : means_.Mean("loss"),
+                     .loss = means_.empty() ? result_.loss.value_or(0) : means_.Mean("loss"),
                      .validation_loss = result_.validation_loss});
   }
 

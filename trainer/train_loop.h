@@ -40,8 +40,8 @@ struct TrainHooks {
 
 struct TrainResult {
   int64_t step = 0;
-  bool complete = false;  // false: stopped by TrainHooks::stop, with a checkpoint of `step`
-  double loss = 0;        // mean of the last logged line
+  bool complete = false;       // false: stopped by TrainHooks::stop, with a checkpoint of `step`
+  std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
 };
 

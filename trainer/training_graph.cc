@@ -7,6 +7,8 @@
 #include <set>
 
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
+#include "models/model_summary.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/autodiff/prepare_model.h"
@@ -20,44 +22,9 @@ using training_tensor::Next;
 using training_tensor::StateTensorName;
 
 constexpr char kPrefix[] = "ort_ed/";
+constexpr char kModelName[] = "the model";
 
 [[noreturn]] void BadModel(const std::string& message) { throw Error(ErrorCode::kBadModel, message); }
-
-// The names at the two ends of the energy model, and D.
-struct EnergyContract {
-  std::string input, output;
-  int64_t dimension = 0;
-};
-
-EnergyContract ContractOf(const onnx::ModelProto& model) {
-  const onnx::GraphProto& graph = model.graph();
-  std::set<std::string> initializers;
-  for (const auto& tensor : graph.initializer()) initializers.insert(tensor.name());
-  std::vector<const onnx::ValueInfoProto*> inputs;
-  for (const auto& input : graph.input()) {
-    if (!initializers.count(input.name())) inputs.push_back(&input);
-  }
-  if (inputs.size() != 1 || graph.output_size() != 1) {
-    BadModel("an energy model has one input [batch, D] and one output [batch]; this one has " +
-             std::to_string(inputs.size()) + " inputs and " + std::to_string(graph.output_size()) +
-             " outputs");
-  }
-  const auto& type = inputs[0]->type().tensor_type();
-  if (type.elem_type() != onnx::TensorProto::FLOAT) {
-    BadModel("the input '" + inputs[0]->name() + "' of an energy model must be float32");
-  }
-  if (type.shape().dim_size() != 2 || type.shape().dim(1).dim_value() < 1) {
-    BadModel("the input '" + inputs[0]->name() +
-             "' of an energy model must have the shape [batch, D] with a fixed D");
-  }
-  return {inputs[0]->name(), graph.output(0).name(), type.shape().dim(1).dim_value()};
-}
-
-int64_t ElementCount(const onnx::TensorProto& tensor) {
-  int64_t count = 1;
-  for (int64_t extent : tensor.dims()) count *= extent;
-  return count;
-}
 
 std::vector<std::string> FloatInitializers(const onnx::ModelProto& model) {
   std::vector<std::string> names;
@@ -69,9 +36,7 @@ std::vector<std::string> FloatInitializers(const onnx::ModelProto& model) {
 }
 
 onnx::TensorProto& Initializer(onnx::ModelProto& model, const std::string& name) {
-  for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
-    if (tensor.name() == name) return tensor;
-  }
+  if (onnx::TensorProto* tensor = FindInitialiser(model, name)) return *tensor;
   throw Error(ErrorCode::kInvalidArgument, "the model has no parameter '" + name + "'");
 }
 
@@ -91,7 +56,7 @@ class GraphAssembly {
       : spec_(spec),
         slots_(std::move(slots)),
         flat_size_(kind == TrainingGraphKind::kStep ? TotalSize(slots_) : kAnyLength),
-        contract_(ContractOf(energy_model)),
+        contract_(CheckContract(energy_model, kModelName)),
         model_(FrameOf(energy_model)),
         builder_(model_, kPrefix) {}
 
@@ -280,7 +245,7 @@ std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots) {
 
 std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
                                              const std::vector<std::string>& frozen) {
-  const EnergyContract contract = ContractOf(energy_model);
+  const EnergyContract contract = CheckContract(energy_model, kModelName);
   const std::vector<std::string> names = FloatInitializers(energy_model);
   const std::vector<bool> is_frozen = Select(names, frozen, "frozen parameters");
   DifferentiateRequest request{contract.output, "", {}};
@@ -416,12 +381,7 @@ std::span<float> MutableParameter(onnx::ModelProto& model, const ParameterSlot& 
 }
 
 void ClearParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots) {
-  for (const ParameterSlot& slot : slots) {
-    // Clearing alone would keep the memory.
-    onnx::TensorProto& tensor = Initializer(model, slot.name);
-    delete tensor.release_raw_data();
-    google::protobuf::RepeatedField<float>().Swap(tensor.mutable_float_data());
-  }
+  for (const ParameterSlot& slot : slots) FreeValues(Initializer(model, slot.name));
 }
 
 }  // namespace ort_ed

@@ -8,6 +8,7 @@
 
 #include "models/base_distribution.h"
 #include "models/energy_spec.h"
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "models/model_summary.h"
 #include "models/registry.h"
@@ -94,6 +95,10 @@ void PrepareForTraining(onnx::ModelProto& model, const TrainConfig& config, cons
   RemoveStaleMetadata(model);
   if (!config.image_shape.empty()) {
     const std::vector<int64_t> shape = ImageShape(config);
+    const int64_t variables = dataset.training->columns();
+    if (shape[0] * shape[1] != variables)
+      config.Reject("image_shape",
+                    fmt::format("the model has {} variables, not {}", variables, shape[0] * shape[1]));
     SetMetadata(model, metadata_key::kImageShape, fmt::format("{}x{}", shape[0], shape[1]));
   }
   if (config.base == "data")

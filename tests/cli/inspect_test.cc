@@ -9,6 +9,7 @@
 
 #include "models/energy_spec.h"
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "models/registry.h"
 #include "ort_ed/metadata.h"
@@ -114,7 +115,7 @@ TEST_F(InspectTest, OfAUsersModelWithoutMetadata) {
 
 TEST_F(InspectTest, OfMetadataThatIsNotUtf8) {
   onnx::ModelProto model = BuildModel({.architecture = "rbm", .dimension = 3});
-  GraphBuilder(model).SetMetadata("note", "caf\xe9");
+  SetMetadata(model, "note", "caf\xe9");
   EXPECT_THAT(Json(model)["metadata"]["note"].get<std::string>(), testing::StartsWith("caf"));
 }
 

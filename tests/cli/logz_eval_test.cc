@@ -135,6 +135,34 @@ TEST(LogZCommand, InterruptedRunContinuesToTheSameResult) {
   EXPECT_FALSE(std::filesystem::exists(folder.File("state")));
 }
 
+TEST(LogZCommand, AnInterruptedReverseRunKeepsTheSamplesItStartsFrom) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}});
+  const std::vector<std::string> arguments = {"logz", model,      "--method", "raise", "--temperatures",
+                                              "4000", "--chains", "20",       "--json"};
+  std::vector<std::string> resumable = arguments;
+  const std::string state = folder.File("state");
+  resumable.insert(resumable.end(), {"--state", state});
+  InterruptWithState(resumable, state + ".samples");
+  const CommandResult whole = RunOrtEd(arguments);
+  const CommandResult resumed = RunOrtEd(resumable);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("drawing samples: continuing at"));
+  EXPECT_EQ(resumed.out, whole.out);
+  EXPECT_FALSE(std::filesystem::exists(state));
+  EXPECT_FALSE(std::filesystem::exists(state + ".samples"));
+}
+
+TEST(LogZCommand, AnErrorThatIsNotKnownIsNotWritten) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 6);
+  const CommandResult result = RunOrtEd({"logz", model, "--chains", "1", "--temperatures", "9", "--write"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("log Z"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("stays as it is"), HasSubstr("--chains")));
+  EXPECT_EQ(RunOrtEd({"score", model, WriteRows(folder, 6)}).exit_code, 0);
+}
+
 TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
   const TempDir folder;
   const std::string state = folder.File("state");

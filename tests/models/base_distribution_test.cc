@@ -7,6 +7,7 @@
 
 #include "models/energy_spec.h"
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/metadata.h"
 #include "tests/models/run_model.h"
@@ -106,9 +107,8 @@ TEST(BaseDistribution, WorksInOldAndNewOpsets) {
 
 TEST(BaseDistribution, DropsWhatIsNoLongerTrue) {
   onnx::ModelProto model = BuildModel({.architecture = "mlp", .dimension = 2});
-  GraphBuilder graph(model);
-  graph.SetMetadata(metadata_key::kLogZ, "1");
-  graph.SetMetadata(metadata_key::kGradientFragment, "abc");
+  SetMetadata(model, metadata_key::kLogZ, "1");
+  SetMetadata(model, metadata_key::kGradientFragment, "abc");
   AddBaseDistribution(model, std::vector<float>{0.5f, 0.5f});
   for (const auto& entry : model.metadata_props()) {
     EXPECT_NE(entry.key(), metadata_key::kLogZ);

@@ -176,15 +176,6 @@ TEST(GraphBuilder, WritesEveryKindOfAttribute) {
   EXPECT_THAT(attributes[4].floats(), ElementsAre(1, 2));
 }
 
-TEST(GraphBuilder, SetsMetadataOnce) {
-  onnx::ModelProto model = NewModel();
-  GraphBuilder graph(model);
-  graph.SetMetadata("key", "old");
-  graph.SetMetadata("key", "new");
-  ASSERT_EQ(model.metadata_props_size(), 1);
-  EXPECT_EQ(model.metadata_props(0).value(), "new");
-}
-
 TEST(GraphBuilder, NodesWithSeveralOutputs) {
   onnx::ModelProto model = NewModel();
   GraphBuilder graph(model);

@@ -78,6 +78,37 @@ TEST(ModelFile, TellsADamagedFile) {
   ExpectBadModel(bytes, "is damaged");
 }
 
+TEST(ModelFile, TellsATensorWithOtherValuesThanItsShapeSays) {
+  const TempDir folder;
+  const auto expect_bad = [&](onnx::ModelProto model, const std::string& part) {
+    WriteFile(folder.File("m.onnx"), model.SerializeAsString());
+    ExpectError(
+        ErrorCode::kBadModel, [&] { LoadModel(folder.File("m.onnx")); }, "m.onnx", "is damaged", part);
+  };
+  onnx::ModelProto model = SmallModel();
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  const onnx::TensorProto good = tensor;
+  tensor.mutable_raw_data()->push_back('x');
+  expect_bad(model, "'" + good.name() + "' has");
+  tensor.mutable_raw_data()->resize(1);
+  expect_bad(model, "has 1 bytes");
+  tensor.clear_raw_data();
+  tensor.add_float_data(1);
+  expect_bad(model, "has 1 values");
+  tensor = good;
+  tensor.set_dims(0, -4);
+  expect_bad(model, "cannot be");
+  tensor.set_dims(0, int64_t{1} << 62);
+  tensor.set_dims(1, 8);
+  expect_bad(model, "cannot be");
+  tensor = good;
+  onnx::AttributeProto& attribute = *model.mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name("body");
+  *attribute.mutable_g()->add_initializer() = good;
+  attribute.mutable_g()->mutable_initializer(0)->mutable_raw_data()->clear();
+  expect_bad(model, "has 0 bytes");
+}
+
 TEST(ModelFile, RefusesAModelWithoutGraphOrOpset) {
   onnx::ModelProto model = SmallModel();
   model.clear_opset_import();

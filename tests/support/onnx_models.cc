@@ -6,6 +6,7 @@
 #include <onnx/defs/parser.h>
 
 #include "models/graph_builder.h"
+#include "models/model_edits.h"
 #include "ort_ed/metadata.h"
 #include "ort_ed/random.h"
 #include "runtime/base64.h"
@@ -88,7 +89,7 @@ std::string ConvolutionModel(int64_t side, int64_t channels, int layers) {
 
 std::string WithMetadata(const std::string& bytes, const std::string& key, const std::string& value) {
   onnx::ModelProto model = Parse(bytes);
-  GraphBuilder(model).SetMetadata(key, value);
+  SetMetadata(model, key, value);
   return model.SerializeAsString();
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 
+#include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/energy_model.h"
 #include "ort_ed/metadata.h"

@@ -426,6 +426,16 @@ TEST(TrainStep, MissingDeviceIsAClearError) {
   EXPECT_THAT(std::string(error.what()), testing::HasSubstr("the device 'cuda' cannot be used"));
 }
 
+TEST(TrainStep, TrainsTheEnergyAmongSeveralOutputs) {
+  const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
+  onnx::ModelProto with_hidden = model;
+  onnx::GraphProto& graph = *with_hidden.mutable_graph();
+  *graph.add_output() = graph.output(0);
+  graph.mutable_output(1)->set_name(graph.node(0).output(0));
+  TrainStep plain(model, Spec(), Options()), other(with_hidden, Spec(), Options());
+  ExpectSame(TrainedState(plain, 1, 3), TrainedState(other, 1, 3));
+}
+
 TEST(TrainingGraph, BreachesOfTheContractNameWhatIsWrong) {
   onnx::ModelProto two_inputs = PerceptronModel(kDimension, kWidth, 1);
   *two_inputs.mutable_graph()->add_input() = two_inputs.graph().input(0);
@@ -437,7 +447,7 @@ TEST(TrainingGraph, BreachesOfTheContractNameWhatIsWrong) {
       dynamic.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
   shape->mutable_dim(1)->set_dim_param("d");
   ExpectError(
-      ErrorCode::kBadModel, [&] { BuildTrainingGraph(dynamic, Spec()); }, "fixed D");
+      ErrorCode::kBadModel, [&] { BuildTrainingGraph(dynamic, Spec()); }, "must be fixed");
 }
 
 }  // namespace

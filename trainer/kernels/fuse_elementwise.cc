@@ -11,6 +11,7 @@
 #include "trainer/autodiff/infer_shapes.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 #include "trainer/kernels/elementwise.h"
+#include "trainer/kernels/use_cpu_kernels.h"
 
 namespace ort_ed {
 namespace {
@@ -116,15 +117,6 @@ onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups,
   return fused;
 }
 
-void ImportOurDomain(onnx::ModelProto& model) {
-  for (const auto& opset : model.opset_import()) {
-    if (opset.domain() == kCpuKernelDomain) return;
-  }
-  onnx::OperatorSetIdProto& opset = *model.add_opset_import();
-  opset.set_domain(kCpuKernelDomain);
-  opset.set_version(kCpuKernelVersion);
-}
-
 }  // namespace
 
 void FuseElementwise(onnx::ModelProto& model) {
@@ -142,7 +134,7 @@ void FuseElementwise(onnx::ModelProto& model) {
   *nodes.Add() = fused;
   for (const auto* node : groups.after) *nodes.Add() = *node;
   graph.mutable_node()->Swap(&nodes);
-  ImportOurDomain(model);
+  ImportCpuKernels(model);
 }
 
 }  // namespace ort_ed

@@ -282,7 +282,10 @@ class Rewriter {
 }  // namespace
 
 void UseCpuKernels(onnx::ModelProto& model) {
-  if (!Rewriter(model).Run()) return;
+  if (Rewriter(model).Run()) ImportCpuKernels(model);
+}
+
+void ImportCpuKernels(onnx::ModelProto& model) {
   for (const auto& opset : model.opset_import()) {
     if (opset.domain() == kCpuKernelDomain) return;
   }

@@ -15,4 +15,7 @@ namespace ort_ed {
 // else.
 void UseCpuKernels(onnx::ModelProto& model);
 
+// Says in the model that it uses our operators.
+void ImportCpuKernels(onnx::ModelProto& model);
+
 }  // namespace ort_ed
