@@ -8,6 +8,7 @@
 
 #include "models/graph_builder.h"
 #include "runtime/session.h"
+#include "runtime/thread_count.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/kernels/cpu_ops.h"
 #include "trainer/kernels/use_cpu_kernels.h"

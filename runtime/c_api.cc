@@ -22,14 +22,13 @@ std::string& LastError() {
 }
 
 LoadOptions ReadOptions(const ort_ed_load_options* given) {
-  if (given == nullptr) return {};
-  if (given->struct_size < sizeof(ort_ed_load_options))
-    throw Error(ErrorCode::kInvalidArgument,
-                "ort_ed_load_options is not initialised; use ORT_ED_LOAD_OPTIONS_INIT");
+  constexpr size_t kFirstSize = offsetof(ort_ed_load_options, batch_rows) + sizeof(int64_t);
+  const auto known = KnownOptions<ort_ed_load_options>(given, ORT_ED_LOAD_OPTIONS_INIT, kFirstSize,
+                                                       "ORT_ED_LOAD_OPTIONS_INIT");
   LoadOptions options;
-  if (given->device != nullptr) options.device = ParseDevice(given->device);
-  options.threads = given->threads;
-  options.batch_rows = given->batch_rows;
+  if (known.device != nullptr) options.device = ParseDevice(known.device);
+  options.threads = known.threads;
+  options.batch_rows = known.batch_rows;
   return options;
 }
 

@@ -2,6 +2,9 @@
 
 // What the C interfaces of the shipped libraries share. Not installed.
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <new>
 #include <span>
 #include <string>
@@ -40,6 +43,18 @@ ort_ed_status Guarded(Call&& call) noexcept {
 inline void RequireNotNull(const void* pointer, const char* what) {
   if (pointer == nullptr)
     throw Error(ErrorCode::kInvalidArgument, std::string("the argument '") + what + "' is NULL");
+}
+
+// What the caller knew of the options when it was compiled; what later versions added keeps its default.
+// `first_size` is their size in the first version that had them.
+template <typename Options>
+Options KnownOptions(const Options* given, const Options& defaults, size_t first_size, const char* how) {
+  Options options = defaults;
+  if (given == nullptr) return options;
+  if (given->struct_size < first_size)
+    throw Error(ErrorCode::kInvalidArgument, std::string("the options are not initialised; use ") + how);
+  std::memcpy(&options, given, std::min(given->struct_size, sizeof(Options)));
+  return options;
 }
 
 // An array argument of rows x width elements. Throws kInvalidArgument for NULL, negative or absurd sizes.

@@ -13,6 +13,7 @@
 #include "runtime/rows.h"
 #include "runtime/scratch_pool.h"
 #include "runtime/session.h"
+#include "runtime/thread_count.h"
 
 namespace ort_ed {
 namespace {
@@ -121,14 +122,18 @@ struct EnergyModel::Impl {
   void ForEachBatch(size_t rows, Part&& part) {
     const size_t size = BatchOf(rows);
     const auto batches = static_cast<int64_t>(rows / size + (rows % size != 0));
-    const double work = static_cast<double>(rows) * row_nanoseconds;
-    ParallelFor(threads, batches, work, [&](int64_t index) {
+    const auto run = [&](int64_t index) {
       const size_t first = static_cast<size_t>(index) * size, count = std::min(size, rows - first);
       const auto start = std::chrono::steady_clock::now();
       part(first, count);
       const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
       row_nanoseconds = time.count() / static_cast<double>(count);
-    });
+    };
+    // The first batch of all tells what the others will take.
+    const int64_t alone = row_nanoseconds == 0 && batches > 1 ? 1 : 0;
+    if (alone > 0) run(0);
+    const double work = static_cast<double>(rows) * row_nanoseconds;
+    ParallelFor(threads, batches - alone, work, [&](int64_t index) { run(index + alone); });
   }
 
   // Scores rows that must be converted to float first: convert(first row, rows, floats).
@@ -157,19 +162,16 @@ struct EnergyModel::Impl {
   std::unique_ptr<EnergySession> gradient_session;
 };
 
-EnergyModel::EnergyModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-EnergyModel::EnergyModel(EnergyModel&&) noexcept = default;
-EnergyModel& EnergyModel::operator=(EnergyModel&&) noexcept = default;
-EnergyModel::~EnergyModel() = default;
+EnergyModel::EnergyModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 EnergyModel EnergyModel::FromFile(const std::string& path, const LoadOptions& options) {
-  return EnergyModel(std::make_unique<Impl>(ReadModelFile(path), options, path, path));
+  return EnergyModel(std::make_shared<Impl>(ReadModelFile(path), options, path, path));
 }
 
 EnergyModel EnergyModel::FromMemory(std::span<const std::byte> bytes, const LoadOptions& options,
                                     const std::string& name) {
   return EnergyModel(
-      std::make_unique<Impl>(std::vector<std::byte>(bytes.begin(), bytes.end()), options, name, ""));
+      std::make_shared<Impl>(std::vector<std::byte>(bytes.begin(), bytes.end()), options, name, ""));
 }
 
 int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }

@@ -98,18 +98,24 @@ void EnergySession::CheckInput() {
 
 void EnergySession::CheckOutputs(bool with_gradient) {
   Ort::AllocatorWithDefaultOptions allocator;
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // without our own gradient's
   size_t energy = 0;
   bool has_gradient = false;
   for (size_t i = 0; i < session_.GetOutputCount(); ++i) {
-    names.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
-    if (names.back() == kEnergyOutputName) energy = i;
-    has_gradient |= names.back() == kGradientOutputName;
+    const std::string name = session_.GetOutputNameAllocated(i, allocator).get();
+    if (with_gradient && name == kGradientOutputName) {
+      has_gradient = true;
+      continue;
+    }
+    names.push_back(name);
+    if (names.size() == 1 || name == kEnergyOutputName) {
+      energy = i;
+      energy_ = name;
+    }
   }
-  if (names.size() != 1 && names[energy] != kEnergyOutputName)
+  if (names.size() != 1 && energy_ != kEnergyOutputName)
     Reject("it has the outputs " + Joined(names) + "; name the one that is the energy '" + kEnergyOutputName +
            "'");
-  energy_ = names[energy];
   const std::string output = "its output '" + energy_ + "' ";
   const Ort::TypeInfo type = session_.GetOutputTypeInfo(energy);
   if (type.GetONNXType() != ONNX_TYPE_TENSOR) Reject(output + "is no tensor; it must be float32 [batch]");

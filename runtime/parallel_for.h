@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/thread_count.h"
+
 namespace ort_ed {
 
 // Calls body(index) for 0 <= index < count on up to `threads` threads (0: all cores). `work` estimates the
@@ -16,8 +18,8 @@ namespace ort_ed {
 template <typename Body>
 void ParallelFor(int threads, int64_t count, double work, const Body& body) {
   constexpr double kWorthAThread = 1e5;
-  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int64_t useful = std::min<int64_t>({threads, count, 1 + static_cast<int64_t>(work / kWorthAThread)});
+  const int64_t useful =
+      std::min<int64_t>({ThreadCount(threads), count, 1 + static_cast<int64_t>(work / kWorthAThread)});
   std::atomic<int64_t> next{0};
   std::exception_ptr failure;
   int64_t failed = count;

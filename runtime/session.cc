@@ -11,17 +11,10 @@
 
 #include "runtime/external_data.h"
 #include "runtime/provider.h"
+#include "runtime/thread_count.h"
 
 namespace ort_ed {
 namespace {
-
-// CPUs' worth of time that the cgroup allows; a container on a large machine often has few.
-int CgroupCpus() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  if (!(file >> quota >> period) || period <= 0) return 0;  // absent, or "max"
-  return std::max(1, static_cast<int>(std::ceil(quota / period)));
-}
 
 std::string LoadFailure(const std::string& name) {
   return "cannot load the model '" + name + "' (damaged, truncated, or no ONNX file?)";
@@ -55,14 +48,6 @@ Ort::Env& Environment() {
     return created;
   }();
   return *environment;
-}
-
-int ThreadCount(int requested) {
-  if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the number of threads must not be negative");
-  if (requested > 0) return requested;
-  const int allowed = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int quota = CgroupCpus();
-  return quota > 0 ? std::min(allowed, quota) : allowed;
 }
 
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {

@@ -21,9 +21,6 @@ namespace ort_ed {
 // that a session in a global variable may outlive main().
 Ort::Env& Environment();
 
-// Threads for a request of `requested`; 0 is all the cores this process may use (affinity and cgroup quota).
-int ThreadCount(int requested);
-
 // Options that run a session on `device` with ThreadCount(threads) threads of its own. Throws kDevice if the
 // device cannot be used. Callers may add to them (custom operators, optimisation level).
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);

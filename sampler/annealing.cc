@@ -41,13 +41,15 @@ struct Annealing::Impl {
         direction(direction_),
         starts(std::move(starts_)) {
     CheckSampler(options.sampler);
-    if (direction == Direction::kReverse) {
-      options.chains = static_cast<int64_t>(starts.size()) / target.dimension();
-      options.seed = RandomStream(options.seed, kReversePurpose, 0, 0).Next64();
-    }
-    if (options.chains < 1) throw Error(ErrorCode::kInvalidArgument, "annealing takes at least one chain");
+    const bool reverse = direction == Direction::kReverse;
+    const int64_t chains =
+        reverse ? static_cast<int64_t>(starts.size()) / target.dimension() : options.chains;
+    if (chains < 1) throw Error(ErrorCode::kInvalidArgument, "annealing takes at least one chain");
     at_once = ChainsAtOnce(options.chains_at_once, target.dimension());
+    // Before the seed changes: the reverse goes back through the temperatures of the forward annealing.
     state.temperatures = AnnealingTemperatures(target, options);
+    options.chains = chains;
+    if (reverse) options.seed = RandomStream(options.seed, kReversePurpose, 0, 0).Next64();
   }
 
   int64_t steps() const { return static_cast<int64_t>(state.temperatures.size()) - 1; }

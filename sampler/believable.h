@@ -16,6 +16,9 @@ inline std::string WhyNotBelievable(const WeightSummary& summary, int64_t sample
                                     const std::string& advice) {
   if (!std::isfinite(summary.log_mean)) return "the estimate is not finite: the model's energies overflow";
   if (summary.effective >= kFewestEffectiveSamples) return "";
+  if (summary.effective > 0.9 * static_cast<double>(samples))
+    return "so few " + what + " (" + std::to_string(samples) +
+           ") tell little of the estimate's error; take more";
   const auto effective = static_cast<int64_t>(summary.effective * 10);
   return "only " + std::to_string(effective / 10) + "." + std::to_string(effective % 10) + " of " +
          std::to_string(samples) + " " + what +

@@ -16,11 +16,9 @@ namespace ort_ed {
 namespace {
 
 ort_ed_sampler_options Checked(const ort_ed_sampler_options* given) {
-  if (given == nullptr) return ORT_ED_SAMPLER_OPTIONS_INIT;
-  if (given->struct_size < sizeof(ort_ed_sampler_options))
-    throw Error(ErrorCode::kInvalidArgument,
-                "ort_ed_sampler_options is not initialised; use ORT_ED_SAMPLER_OPTIONS_INIT");
-  return *given;
+  constexpr size_t kFirstSize = offsetof(ort_ed_sampler_options, lowest_beta) + sizeof(double);
+  return KnownOptions<ort_ed_sampler_options>(given, ORT_ED_SAMPLER_OPTIONS_INIT, kFirstSize,
+                                              "ORT_ED_SAMPLER_OPTIONS_INIT");
 }
 
 std::string SamplerName(const ort_ed_sampler_options& options) {

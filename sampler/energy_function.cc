@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ort_ed/error.h"
 #include "sampler/detect_quadratic.h"
@@ -11,7 +12,7 @@ namespace {
 
 class ModelEnergy final : public EnergyFunction {
  public:
-  explicit ModelEnergy(const EnergyModel& model) : model_(model) {}
+  explicit ModelEnergy(EnergyModel model) : model_(std::move(model)) {}
 
   int64_t dimension() const override { return model_.dimension(); }
   bool HasGradient() const override { return model_.HasGradient(); }
@@ -41,7 +42,7 @@ class ModelEnergy final : public EnergyFunction {
     }
   }
 
-  const EnergyModel& model_;
+  EnergyModel model_;
 };
 
 }  // namespace

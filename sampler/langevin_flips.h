@@ -13,8 +13,8 @@ namespace ort_ed {
 class LangevinFlips final : public FlipProposal {
  public:
   explicit LangevinFlips(double step_size) : cost_(1 / (2 * step_size)) {
-    if (!(step_size > 0))
-      throw Error(ErrorCode::kInvalidArgument, "dula and dmala: step_size must be positive");
+    if (!(step_size > 0 && std::isfinite(step_size)))
+      throw Error(ErrorCode::kInvalidArgument, "dula and dmala: step_size must be positive and finite");
   }
 
   double Propose(std::span<const double> gains, RandomStream& random,

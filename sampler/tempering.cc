@@ -139,12 +139,16 @@ std::unique_ptr<Sampler> MakeTempering(const Target& target, const SamplerOption
     throw Error(ErrorCode::kInvalidArgument, "tempering: lowest_beta must lie between 0 and 1");
   if (options.inner == kTemperingSampler.name)
     throw Error(ErrorCode::kInvalidArgument, "tempering: the inner sampler must be another one");
+  if (!FindSampler(options.inner).exact)
+    throw Error(ErrorCode::kInvalidArgument,
+                "tempering: the inner sampler must leave its target invariant; " + options.inner +
+                    " does not (dmala is its exact form)");
   return std::make_unique<Tempering>(target, options);
 }
 
 }  // namespace
 
-const SamplerEntry kTemperingSampler = {"tempering", "parallel tempering around any of the others", false,
-                                        true, MakeTempering};
+const SamplerEntry kTemperingSampler = {"tempering", "parallel tempering around any exact one of the others",
+                                        false, true, MakeTempering};
 
 }  // namespace ort_ed

@@ -36,9 +36,27 @@ void SyncFolder(const std::string& folder) {
   close(descriptor);
 }
 
+// The file that is meant: a link stays a link.
+std::string BehindLinks(std::string path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+// A file that is replaced keeps its mode.
+mode_t ModeFor(const std::string& path) {
+  struct stat existing;
+  if (stat(path.c_str(), &existing) == 0) return existing.st_mode & 07777;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp-XXXXXX") {
+AtomicFile::AtomicFile(std::string path)
+    : path_(BehindLinks(std::move(path))), temporary_(path_ + ".tmp-XXXXXX") {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");
@@ -47,9 +65,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(pa
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
   descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) ThrowIo("write", path_);
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(descriptor_, 0666 & ~mask);
+  fchmod(descriptor_, ModeFor(path_));
 }
 
 AtomicFile::~AtomicFile() {

@@ -18,21 +18,27 @@ std::vector<std::string> Cells(std::string_view line, char separator) {
   return cells;
 }
 
-// Some cell is no number, or the cells are the column numbers that pandas writes where there are no names.
+// Most cells are no numbers (one alone is a mistake in a row), or the cells are the column numbers that
+// pandas writes where there are no names.
 bool IsHeader(const std::vector<std::string>& cells) {
   bool counts = cells.size() >= 3;
   const double start = NumberOf(cells[0]).value_or(-1);
   counts &= start == 0 || start == 1;
+  size_t words = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::optional<double> number = NumberOf(cells[i]);
-    if (!number) return true;
-    counts &= *number == start + static_cast<double>(i);
+    words += !number;
+    counts &= number == start + static_cast<double>(i);
   }
-  return counts;
+  return counts || 2 * words > cells.size();
 }
 
-// The value of level 1 in grey text: 255 if anything above 1 shows in the sample.
+// The value of level 1 in grey text: 255 if anything above 1 shows in the sample. Half of 5e-01 would.
 double LevelOne(std::string_view sample, char separator) {
+  if (sample.size() == kScaleSampleBytes) {
+    const char ends[] = {'\n', separator};
+    sample = sample.substr(0, sample.find_last_of(std::string_view(ends, sizeof(ends))));
+  }
   while (!sample.empty()) {
     const size_t end = std::min(sample.find('\n'), sample.size());
     CellSplitter splitter(sample.substr(0, end), separator);

@@ -45,6 +45,8 @@ static void TestLoadFailures(void) {
   CHECK(ort_ed_model_load_memory("no model", 8, NULL, &model) == ORT_ED_BAD_MODEL);
   options.device = "abacus";
   CHECK(ort_ed_model_load("x.onnx", &options, &model) == ORT_ED_DEVICE && LastErrorHas("abacus"));
+  options.struct_size += 8; /* of a program that knows more fields */
+  CHECK(ort_ed_model_load("x.onnx", &options, &model) == ORT_ED_DEVICE);
   options.struct_size = 0;
   CHECK(ort_ed_model_load("x.onnx", &options, &model) == ORT_ED_INVALID_ARGUMENT);
   ort_ed_model_free(NULL);

@@ -190,6 +190,7 @@ TEST(Samplers, ExplainWhatIsWrong) {
               "2 temperatures");
   ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "tempering"; }),
               "another");
+  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "dula"; }), "dmala");
   ExpectError(
       ErrorCode::kBadData,
       [&] {

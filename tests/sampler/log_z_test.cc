@@ -171,6 +171,15 @@ TEST(Annealing, TemperaturesRiseFromZeroToOne) {
   }
 }
 
+TEST(Annealing, TheReverseGoesBackThroughTheSameTemperatures) {
+  const Target target(MlpEnergy(8, 8, 2));
+  AnnealingOptions options = Options(30, 10);
+  options.spacing = Spacing::kAdaptive;
+  const std::vector<float> starts(3 * 8, 1.0f);
+  EXPECT_EQ(Annealing::Reverse(target, options, starts).state().temperatures,
+            Annealing::Forward(target, options).state().temperatures);
+}
+
 // Short annealings of a hard model: the forward estimate lies below log Z and the reverse above, in
 // expectation.
 TEST(Annealing, BracketsLogZFromBothSides) {

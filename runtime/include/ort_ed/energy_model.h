@@ -19,17 +19,13 @@ struct LoadOptions {
 };
 
 // A deployed energy model, p(x) proportional to exp(-U(x)), x in {0,1}^D. Const members may be called from
-// any number of threads at once. Cheap to move, not copyable. All members throw ort_ed::Error.
+// any number of threads at once. Copies are cheap: they are the same model. All members throw ort_ed::Error.
 class ORT_ED_API EnergyModel {
  public:
   static EnergyModel FromFile(const std::string& path, const LoadOptions& options = {});
   // `name` stands for the file in error messages. The bytes are not needed after the call.
   static EnergyModel FromMemory(std::span<const std::byte> bytes, const LoadOptions& options = {},
                                 const std::string& name = "model in memory");
-
-  EnergyModel(EnergyModel&&) noexcept;
-  EnergyModel& operator=(EnergyModel&&) noexcept;
-  ~EnergyModel();
 
   int64_t dimension() const;
   const ModelMetadata& metadata() const;
@@ -60,8 +56,8 @@ class ORT_ED_API EnergyModel {
 
  private:
   struct Impl;
-  explicit EnergyModel(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit EnergyModel(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ort_ed

@@ -84,7 +84,7 @@ struct EnergyFunctionOptions {
   WorkCallback on_progress = {};  // of those evaluations without gradients, the only long work
 };
 
-// The energy of a model, which must outlive the result. Found out from energies, not from names: if U is
+// The energy of a model. Found out from energies, not from names: if U is
 // quadratic (up to float precision, verified on random rows and on its own samples), the result is a
 // QuadraticEnergy. A model that is not costs 32 evaluations, or some hundreds where it is nearly so; where
 // rounding leaves room for doubt it counts as not quadratic.

@@ -40,6 +40,20 @@ TEST(AtomicFile, WithoutCommitTheOldFileStaysAndNothingIsLeft) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(AtomicFile, ALinkStaysALinkAndAModeAMode) {
+  const TempDir folder;
+  const std::string path = folder.File("real.txt"), link = folder.File("link.txt");
+  WriteFileAtomically(path, "old");
+  std::filesystem::permissions(path,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink(path, link);
+  WriteFileAtomically(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(Contents(path), "new");
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST(AtomicFile, MissingFolderIsAnErrorThatNamesThePath) {
   try {
     AtomicFile file("/nowhere/at/all.txt");

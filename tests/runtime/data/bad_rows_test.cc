@@ -54,6 +54,7 @@ const std::vector<BadFile>& BadFiles() {
       {"infinity", "x.npy", NpyFile("<f4", "1, 2", Floats({1, INFINITY})), {"row 1, column 2", "inf"}},
       {"a 3 in text", "x.csv", "a,b\n0,1\n0,3\n", {"line 3, column 2", "is 3"}},
       {"a word in text", "x.csv", "0,1\n0,yes\n", {"line 2, column 2", "'yes'", "not a number"}},
+      {"a word in the first row", "x.csv", "0,1,yes\n0,1,0\n", {"line 1, column 3", "'yes'", "not a number"}},
       {"NaN in text", "x.csv", "0,1\nnan,1\n", {"line 2, column 1", "missing"}},
       {"an empty cell", "x.csv", "0,1\n0,\n", {"line 2, column 2", "empty"}},
       {"an empty file", "x.csv", "", {"is empty"}},

@@ -212,6 +212,15 @@ TEST_F(RowReaderTest, GreyGivesLevelsOf255) {
               ElementsAre(0, 7, 255, 10, 20, 30, 99, 100, 0));
 }
 
+// What is looked at to tell 0...1 from 0...255 ends inside a cell: after the first digits of 5.0e-01.
+TEST_F(RowReaderTest, LevelsInScientificNotationAreNotMistakenForLevelsOf255) {
+  std::string text;
+  while (text.size() < (size_t{1} << 17)) text += "5.019607843137254832e-01 0.000000000000000000e+00\n";
+  const RowTable table = ReadFile("g.txt", text, {.binarise = Binarise::kGrey});
+  ASSERT_GT(table.rows, 2000);
+  for (int64_t row = 0; row < table.rows; ++row) ASSERT_THAT(table.Row(row), ElementsAre(128, 0)) << row;
+}
+
 TEST_F(RowReaderTest, StochasticBinarisationIsReproducibleAndHasTheRightFrequencies) {
   constexpr int64_t kRows = 20000;
   std::string cells;
