@@ -125,10 +125,10 @@ Dataset FromStore(RowStore store, const TrainConfig& config) {
     dataset.validation = ReadValidation(config, store.columns());
   } else if (config.validation_fraction > 0) {
     Shuffle(members, seed, kSplitStep);
-    const auto held_out =
+    const auto fraction =
         static_cast<size_t>(config.validation_fraction * static_cast<double>(members.size()));
-    const auto used = std::min(held_out, static_cast<size_t>(config.validation_rows));
-    dataset.validation = Pick(store, std::span(members).first(used), seed ^ kValidationSeed);
+    const auto held_out = std::min(fraction, static_cast<size_t>(config.validation_rows));
+    dataset.validation = Pick(store, std::span(members).first(held_out), seed ^ kValidationSeed);
     members.erase(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(held_out));
   }
   dataset.training_rows = static_cast<int64_t>(members.size());

@@ -11,6 +11,7 @@
 
 #include "ort_ed/error.h"
 #include "trainer/metrics.h"
+#include "trainer/train_config.h"
 
 namespace ort_ed {
 namespace {
@@ -18,6 +19,18 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsRunFolder(const std::string& folder) { return fs::exists(folder + "/" + run_file::kConfig); }
+
+// Other programs have a config.toml, too: it must be one of ours before anything is removed.
+bool MayBeReplaced(const std::string& folder) {
+  if (!IsRunFolder(folder)) return false;
+  try {
+    TrainConfig config;
+    ReadConfig(folder + "/" + run_file::kConfig, config);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& name)) {
   if (!fs::is_directory(folder)) return;
@@ -60,7 +73,7 @@ void CheckUnused(const std::string& folder, ExistingRun existing) {
   if (!fs::is_directory(folder))
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' is a file; name a folder for the run", folder));
-  if (fs::is_empty(folder) || (existing == ExistingRun::kReplace && IsRunFolder(folder))) return;
+  if (fs::is_empty(folder) || (existing == ExistingRun::kReplace && MayBeReplaced(folder))) return;
   if (existing == ExistingRun::kReplace)
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' is not empty and no run directory; choose another folder", folder));

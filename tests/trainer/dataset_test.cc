@@ -110,6 +110,14 @@ TEST_F(DatasetTest, MeanIsThatOfTheTrainingRows) {
   for (size_t i = 0; i < 7; ++i) EXPECT_NEAR(dataset.mean[i], mean[i], 1e-12);
 }
 
+TEST_F(DatasetTest, RowsThatAreNotValidatedOnAreTrainedOn) {
+  TrainConfig config = Config(0.5);
+  config.validation_rows = 10;
+  const Dataset dataset = OpenDataset(config, 0);
+  EXPECT_EQ(dataset.validation.rows, 10);
+  EXPECT_EQ(dataset.training_rows, 90);
+}
+
 TEST_F(DatasetTest, ValidationFileIsShuffledAndCut) {
   TrainConfig config = Config(0.5);
   config.validation = WriteSpelled("valid.csv", 0, 128);

@@ -265,6 +265,30 @@ TEST(Mixture, OnlyEnumerationsNeedNoWeights) {
   EXPECT_EQ(mixture->NegativesPerRow(100), 3);
 }
 
+TEST(Mixture, EnumerationsOfDifferentLengthsAreWeighted) {
+  constexpr int64_t kDimension = 3, kRows = 200;
+  const auto mixture =
+      MakePerturbation("grid+erase", {.dimension = kDimension, .block = kDimension, .exact = true});
+  EXPECT_TRUE(mixture->Enumerates());
+  ASSERT_TRUE(mixture->Weighted());
+  ASSERT_EQ(mixture->NegativesPerRow(1), 8);
+  ContrastiveBatch batch(kRows, 8, kDimension, true);
+  FillNegatives(*mixture, kSeed, 1, 0, batch);
+  int grid = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    const auto weights = batch.LogWeights(i);
+    EXPECT_EQ(weights[0], weights[1]);
+    if (weights[8] > -1e20) {
+      EXPECT_THAT(weights, testing::Each(0));
+      continue;
+    }
+    ++grid;
+    for (int j = 1; j <= 3; ++j) EXPECT_FLOAT_EQ(weights[j], std::log(8.0f / 3));
+    for (int j = 4; j <= 8; ++j) EXPECT_LT(weights[j], -1e20);
+  }
+  EXPECT_NEAR(grid, kRows / 2, 7 * std::sqrt(kRows / 4));
+}
+
 TEST(MakePerturbation, RefusesWhatMakesNoSense) {
   const auto expect_refusal = [](const char* name, const PerturbationOptions& options, const char* part) {
     ExpectError(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -94,6 +95,8 @@ class Call {
   struct Tasks {
     const std::function<void(size_t)>& task;
     std::atomic<int> begun{0}, done{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure{};  // of the first task that failed: ONNX Runtime's threads catch nothing
   };
 
   void Run(size_t count, const std::function<void(size_t)>& task) const {
@@ -102,11 +105,16 @@ class Call {
     tasks.begun.store(1, std::memory_order_release);
     context_.ParallelFor(RunTask, count, count, &tasks);
     tasks.done.load(std::memory_order_acquire);
+    if (tasks.failure) std::rethrow_exception(tasks.failure);
   }
   static void RunTask(void* data, size_t i) {
     Tasks& tasks = *static_cast<Tasks*>(data);
     tasks.begun.load(std::memory_order_acquire);
-    tasks.task(i);
+    try {
+      tasks.task(i);
+    } catch (...) {
+      if (!tasks.failed.exchange(true)) tasks.failure = std::current_exception();
+    }
     tasks.done.fetch_add(1, std::memory_order_release);
   }
 

@@ -21,7 +21,8 @@ class MixturePerturbation : public Perturbation {
 
   bool Weighted() const override {
     const size_t enumerating = Count(&Perturbation::Enumerates);
-    return Count(&Perturbation::Weighted) > 0 || (enumerating > 0 && enumerating < components_.size());
+    const bool alike = enumerating == 0 || (enumerating == components_.size() && EquallyMany());
+    return Count(&Perturbation::Weighted) > 0 || !alike;
   }
 
   void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
@@ -44,6 +45,13 @@ class MixturePerturbation : public Perturbation {
   }
 
  private:
+  // Whether all components enumerate the same number of negatives.
+  bool EquallyMany() const {
+    return std::ranges::all_of(components_, [&](const auto& component) {
+      return component->NegativesPerRow(1) == components_.front()->NegativesPerRow(1);
+    });
+  }
+
   size_t Count(bool (Perturbation::*property)() const) const {
     return static_cast<size_t>(std::ranges::count_if(
         components_, [&](const auto& component) { return ((*component).*property)(); }));
