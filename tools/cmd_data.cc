@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/data_family.h"
 #include "tools/find_named.h"
+#include "tools/output_paths.h"
 
 namespace ort_ed {
 
@@ -52,6 +53,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
+  CheckOutputPaths(arguments, {"--output", "--planar", "--couplings"}, {});
   const DataRequest request{.name = arguments.get("name"),
                             .rows = arguments.get<int64_t>("--rows"),
                             .seed = arguments.get<uint64_t>("--seed"),

@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/energies_picture.h"
 #include "tools/find_named.h"
+#include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/sample_comparison.h"
 #include "tools/sampling_model.h"
@@ -44,7 +45,8 @@ struct Evaluation {
   std::vector<float> data_energies;
   Mean energy;                          // of the data
   LogZEstimate log_z;                   // the value the likelihood is computed with
-  std::optional<LogZEstimate> reverse;  // the other side of the bracket
+  std::optional<LogZEstimate> reverse;  // from where the forward chains ended: the other side of the bracket,
+                                        // unless they all missed the same modes
   std::optional<Mean> raise_nll;        // conservative: RAISE from rows of the data
   std::optional<double> entropy;        // of the true density
   std::optional<SampleComparison> samples;
@@ -74,6 +76,12 @@ Mean RaiseNll(const Mean& energy, std::span<const double> log_weights, size_t ro
   return {energy.value + correction.value, std::hypot(energy.standard_error, correction.standard_error)};
 }
 
+int64_t AtLeast(int64_t least, const char* option, const argparse::ArgumentParser& arguments) {
+  const auto value = arguments.get<int64_t>(option);
+  if (value < least) throw UsageError(fmt::format("{} must be at least {}", option, least));
+  return value;
+}
+
 void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
                  Evaluation& evaluation) {
   AnnealingPlan plan{arguments.get("model"), target, ReadAnnealingOptions(arguments)};
@@ -83,11 +91,11 @@ void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target
   plan.starts = forward.Samples(plan.options.chains);
   evaluation.reverse = RunAnnealing("reverse ais", plan).Estimate();
 
-  const int64_t rows = std::min(arguments.get<int64_t>("--raise-rows"), data.rows);
+  const int64_t rows = std::min(AtLeast(0, "--raise-rows", arguments), data.rows);
   if (rows < 1) return;
   const std::span first = std::span(data.values).first(rows * data.columns);
   plan.starts.emplace();
-  for (int64_t repeat = 0; repeat < arguments.get<int64_t>("--raise-chains"); ++repeat)
+  for (int64_t repeat = 0; repeat < AtLeast(1, "--raise-chains", arguments); ++repeat)
     plan.starts->insert(plan.starts->end(), first.begin(), first.end());
   const Annealing raise = RunAnnealing("raise", plan);
   evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
@@ -177,11 +185,11 @@ void Print(const Evaluation& e) {
   line("test rows", fmt::format("{} of dimension {}", e.rows, e.dimension));
   line("energy", fmt::format("{:.4f} +- {:.4f}", e.energy.value, e.energy.standard_error));
   line("log Z", ToText(e.log_z));
-  if (e.reverse) line("log Z, from above", ToText(*e.reverse));
+  if (e.reverse) line("log Z, reverse", ToText(*e.reverse));
   line("negative log-likelihood",
        fmt::format("{:.4f} +- {:.4f} nats (test set {:.4f}, log Z {:.4f})", e.Nll(), e.NllError(),
                    e.energy.standard_error, e.log_z.standard_error));
-  if (e.reverse) line("  by log Z from above", fmt::format("{:.4f}", e.energy.value + e.reverse->log_z));
+  if (e.reverse) line("  by log Z in reverse", fmt::format("{:.4f}", e.energy.value + e.reverse->log_z));
   if (e.raise_nll)
     line("  by RAISE, conservative",
          fmt::format("{:.4f} +- {:.4f}", e.raise_nll->value, e.raise_nll->standard_error));
@@ -234,6 +242,18 @@ void AddArguments(argparse::ArgumentParser& parser) {
   AddDeviceArguments(parser);
 }
 
+void WarnOf(const Evaluation& e) {
+  if (!e.log_z.warning.empty()) spdlog::warn("log Z: {}", e.log_z.warning);
+  if (e.reverse && !e.reverse->warning.empty()) spdlog::warn("log Z, reverse: {}", e.reverse->warning);
+  constexpr double kErrors = 4;
+  if (e.raise_nll && e.raise_nll->value - e.Nll() > kErrors * e.raise_nll->standard_error) {
+    spdlog::warn(
+        "RAISE from the test rows is far from annealing: the rows lie where annealed chains seldom end, or "
+        "leave "
+        "slowly; take more temperatures, and do not trust the likelihood until both agree");
+  }
+}
+
 void Run(const argparse::ArgumentParser& arguments) {
   const LogZMethod& method = FindNamed(kLogZMethods, arguments.get("--log-z"), "--log-z");
   Evaluation evaluation;
@@ -241,7 +261,8 @@ void Run(const argparse::ArgumentParser& arguments) {
     evaluation.entropy = FindPlanarDensity(*density).entropy;
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> picture;
-  if (const auto path = arguments.present("--png")) picture.emplace(*path);
+  CheckOutputPaths(arguments, {"--png"}, {"model", "--data"});
+  if (const auto path = arguments.present("--png")) picture.emplace(PicturePath(*path));
   const EnergyModel model =
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
   const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
@@ -252,16 +273,17 @@ void Run(const argparse::ArgumentParser& arguments) {
   evaluation.data_energies = Energies(model, data);
   evaluation.energy = MeanOf(evaluation.data_energies);
   method.estimate({arguments, model, target, data}, evaluation);
-  if (!evaluation.log_z.warning.empty()) spdlog::warn("log Z: {}", evaluation.log_z.warning);
+  WarnOf(evaluation);
   evaluation.samples = CompareSamples(arguments, target, data);
-  if (picture) {
-    picture->Write(Histograms(arguments, evaluation).Png());
-    picture->Commit();
-  }
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(evaluation).dump(2) << "\n";
   } else {
     Print(evaluation);
+  }
+  std::cout.flush();
+  if (picture) {
+    picture->Write(Histograms(arguments, evaluation).Png());
+    picture->Commit();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "ort_ed/energy_model.h"
 #include "ort_ed/metadata.h"
 #include "tools/command.h"
+#include "tools/output_paths.h"
 #include "tools/quadratic_couplings.h"
 #include "tools/tensor_shapes.h"
 #include "trainer/autodiff/inline_functions.h"
@@ -131,6 +132,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
+  CheckOutputPaths(arguments, {"--couplings"}, {"model"});
   const auto path = arguments.get("model");
   onnx::ModelProto model = LoadModel(path);
   const EnergyContract contract = CheckContract(model, path);

@@ -13,6 +13,7 @@
 #include "runtime/data/row_reader.h"
 #include "tools/architecture_arguments.h"
 #include "tools/command.h"
+#include "tools/output_paths.h"
 #include "tools/progress.h"
 
 namespace ort_ed {
@@ -104,6 +105,7 @@ EnergySpec ChosenSpec(const argparse::ArgumentParser& arguments) {
 }
 
 void Run(const argparse::ArgumentParser& arguments) {
+  CheckOutputPaths(arguments, {"--output"}, {"--base"});
   const auto output = arguments.get("--output");
   const EnergySpec spec = ChosenSpec(arguments);
   const onnx::ModelProto model = BuildModel(spec);

@@ -5,6 +5,7 @@
 #include "runtime/data/atomic_file.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/output_paths.h"
 #include "tools/plot_kind.h"
 
 namespace ort_ed {
@@ -52,7 +53,8 @@ void RefuseForeignOptions(const PlotKind& kind, const argparse::ArgumentParser& 
 void Run(const argparse::ArgumentParser& arguments) {
   const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
   RefuseForeignOptions(kind, arguments);
-  const auto output = arguments.get("--output");
+  CheckOutputPaths(arguments, {"--output"}, {"input", "--truth"});
+  const std::string output = PicturePath(arguments.get("--output"));
   AtomicFile file(output);  // opened first: that it cannot be written should not be found out at the end
   const Canvas picture = kind.draw(arguments.get("input"), arguments);
   file.Write(picture.Png());

@@ -15,6 +15,7 @@
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/output_paths.h"
 #include "tools/picture/pictures.h"
 #include "tools/progress.h"
 #include "tools/sample_start.h"
@@ -47,6 +48,9 @@ Schedule ChosenSchedule(const argparse::ArgumentParser& arguments, int64_t rows)
   schedule.steps = arguments.get<int64_t>("--steps");
   if (schedule.samples < 1) throw UsageError("-n must be at least 1");
   if (schedule.chains < 1 || schedule.steps < 1) throw UsageError("--chains and --steps must be at least 1");
+  if (schedule.chains < rows && arguments.is_used("--clamp"))
+    throw UsageError(fmt::format("--chains {} leaves rows out: each of the {} rows of --clamp needs a chain",
+                                 schedule.chains, rows));
   schedule.draws = (schedule.samples + schedule.chains - 1) / schedule.chains;
   schedule.burn_in = arguments.present<int64_t>("--burn-in").value_or(schedule.steps / 2);
   schedule.thin = arguments.present<int64_t>("--thin").value_or(
@@ -212,7 +216,8 @@ int64_t ExpectedEvaluations(const Schedule& schedule, const std::string& sampler
   return schedule.chains * schedule.steps * (by_gradient ? 1 : dimension);
 }
 
-void Report(const Diagnostics& diagnostics, const std::string& sampler, bool quadratic) {
+// `alike`: all chains draw from one distribution, so that they should come to agree.
+void Report(const Diagnostics& diagnostics, const std::string& sampler, bool quadratic, bool alike) {
   spdlog::info(
       "{}{}: acceptance {:.3f}, mean jump {:.2f} bits a record, {} records of each chain after burn-in",
       sampler, quadratic ? " (quadratic energy)" : "", diagnostics.acceptance_rate, diagnostics.jump_distance,
@@ -225,7 +230,7 @@ void Report(const Diagnostics& diagnostics, const std::string& sampler, bool qua
   spdlog::info("variables: smallest effective sample size {:.1f}, largest R-hat {:.4f}",
                diagnostics.coordinate_ess, diagnostics.coordinate_r_hat);
   constexpr double kMixed = 1.1;
-  if (diagnostics.energy_r_hat > kMixed || diagnostics.coordinate_r_hat > kMixed)
+  if (alike && (diagnostics.energy_r_hat > kMixed || diagnostics.coordinate_r_hat > kMixed))
     spdlog::warn(
         "R-hat is above {}: the chains do not agree yet; run more --steps or try --sampler tempering",
         kMixed);
@@ -249,7 +254,7 @@ nlohmann::ordered_json JsonOf(const Diagnostics& diagnostics) {
 void Run(const argparse::ArgumentParser& arguments) {
   const auto output = arguments.get("--output");
   const bool json = arguments.get<bool>("--json");
-  if (json && output == "-") throw UsageError("--json and --output - would both write to stdout; choose one");
+  CheckOutputPaths(arguments, {"--output", "--trace", "--png"}, {"model", "--init", "--clamp"});
   const LoadOptions load = ChosenLoadOptions(arguments);
   ChosenSampler chosen = ReadSamplerArguments(arguments);
   ReadTemperingArguments(arguments, chosen.options);
@@ -264,13 +269,14 @@ void Run(const argparse::ArgumentParser& arguments) {
   std::optional<AtomicFile> picture;
   if (const auto path = arguments.present("--png")) {
     shape = ChosenShape(arguments, model);
-    picture.emplace(*path);
+    picture.emplace(PicturePath(*path));
   }
   EnergyFunctionOptions detect{.threads = load.threads, .on_progress = ShowWork("reading couplings", "rows")};
   detect.evaluation_budget =
       std::min(detect.evaluation_budget, ExpectedEvaluations(schedule, chosen.name, model.dimension()));
   // Plain tempering for --beta; tempering of the model itself goes towards its base distribution.
   const auto beta = arguments.get<double>("--beta");
+  if (!std::isfinite(beta)) throw UsageError("--beta must be a finite number");
   const BernoulliBase base = BernoulliBase::OfModel(model);
   const Target target(MakeEnergyFunction(model, detect),
                       beta == 1 ? base : BernoulliBase::Uniform(model.dimension()));
@@ -299,7 +305,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   }
   const Diagnostics diagnostics = run.Summarise();
   const bool quadratic = target.energy->quadratic() != nullptr;
-  if (!json) return Report(diagnostics, chosen.name, quadratic);
+  const bool alike = start.clamped.empty() || start.rows < 2;
+  if (!json) return Report(diagnostics, chosen.name, quadratic, alike);
   nlohmann::ordered_json result = {{"model", arguments.get("model")},
                                    {"output", output},
                                    {"samples", run.written()},

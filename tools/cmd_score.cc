@@ -9,6 +9,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
+#include "tools/output_paths.h"
 #include "tools/progress.h"
 
 namespace ort_ed {
@@ -147,8 +148,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   const auto model_path = arguments.get<std::string>("model");
   const auto data = arguments.get<std::string>("data");
   const bool json = arguments.get<bool>("--json");
+  CheckOutputPaths(arguments, {"--output"}, {"model", "data"});
   auto output = arguments.present("--output").value_or("");
-  if (json && output == "-") throw UsageError("--json and --output - would both write to stdout; choose one");
   if (!json && output.empty()) output = "-";
 
   LoadOptions options = ChosenLoadOptions(arguments);

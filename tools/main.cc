@@ -50,7 +50,29 @@ std::vector<std::string> OptionNames(const argparse::ArgumentParser& parser) {
   return {names.begin(), names.end()};
 }
 
+// argparse takes the default where the value of an option was forgotten.
+void RequireValues(const argparse::ArgumentParser& parser, const std::vector<std::string>& words) {
+  const std::string usage = parser.usage(), help = parser.help().str();
+  static const std::regex with_value(R"((--[a-z][a-z0-9-]*) [A-Z])");
+  static const std::regex short_name(R"((-[a-zA-Z]), (--[a-z][a-z0-9-]*))");
+  const std::vector<std::string> options = OptionNames(parser);
+  std::set<std::string> known(options.begin(), options.end()), valued;
+  for (std::sregex_iterator match(usage.begin(), usage.end(), with_value), end; match != end; ++match)
+    valued.insert((*match)[1]);
+  for (std::sregex_iterator match(help.begin(), help.end(), short_name), end; match != end; ++match) {
+    known.insert((*match)[1]);
+    if (valued.contains((*match)[2])) valued.insert((*match)[1]);
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!valued.contains(words[i])) continue;
+    if (i + 1 == words.size() || known.contains(words[i + 1]))
+      throw UsageError(fmt::format("{} needs a value (see `ort-ed {} --help`)", words[i], words.front()));
+    ++i;
+  }
+}
+
 void Parse(argparse::ArgumentParser& parser, const std::vector<std::string>& words) {
+  RequireValues(parser, words);
   try {
     parser.parse_args(words);
   } catch (const std::exception& error) {

@@ -98,7 +98,9 @@ std::optional<SampleComparison> CompareSamples(const argparse::ArgumentParser& a
   for (const char* name : {"--samples", "--sample-sets", "--steps", "--thin"})
     if (arguments.get<int64_t>(name) < 1) throw UsageError(fmt::format("{} must be at least 1", name));
   const int threads = arguments.get<int>("--threads");
-  std::vector<double> null(static_cast<size_t>(std::max<int64_t>(0, arguments.get<int64_t>("--mmd-null"))));
+  const auto shuffles = arguments.get<int64_t>("--mmd-null");
+  if (shuffles < 0) throw UsageError("--mmd-null must not be negative");
+  std::vector<double> null(static_cast<size_t>(shuffles));
   const auto part = 1.0 / static_cast<double>(comparison.sets);
   SampleSets(arguments, target).Draw([&](int64_t set, const Chains& chains) {
     if (set == 0) comparison.energies = chains.energies;

@@ -120,7 +120,7 @@ debian_version() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 !
 debian_has() { [[ -n "$(debian_version "$1")" ]]; }
 debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxruntime-dev)" ge "$OLDEST_SYSTEM_ORT"; }
 
-command -v apt-get >/dev/null || die "this script knows Debian only; README.md lists what to install elsewhere"
+command -v apt-get >/dev/null || die "this script knows Debian only; install elsewhere what its list of packages names"
 install_debian "${packages[@]}"
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi

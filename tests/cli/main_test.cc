@@ -25,6 +25,17 @@ TEST(Main, MisuseIsExitCodeTwo) {
   EXPECT_THAT(nothing.err, HasSubstr("a command is missing"));
 }
 
+TEST(Main, AForgottenValueIsMisuse) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"data", "moons", "-n", "-o", "-"},
+                                                {"data", "moons", "-o", "-", "--seed"},
+                                                {"new", "mlp", "--dimension", "--output", "x.onnx"}}) {
+    const CommandResult result = RunOrtEd(words);
+    EXPECT_EQ(result.exit_code, 2) << words[2];
+    EXPECT_THAT(result.err, HasSubstr(" needs a value"));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+}
+
 TEST(Main, AnUnknownCommandListsTheCommands) {
   const CommandResult unknown = RunOrtEd({"trian"});
   EXPECT_EQ(unknown.exit_code, 1);

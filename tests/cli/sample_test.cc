@@ -182,6 +182,16 @@ TEST_F(Sample, GradientGuidedSamplersNeedNoPreparation) {
   }
 }
 
+// The contract gives the energy no name.
+TEST_F(Sample, GradientGuidedSamplersTakeAnEnergyOfAnyName) {
+  std::string text = kSoft;
+  for (size_t at; (at = text.find("energy")) != std::string::npos;) text.replace(at, 6, "u");
+  const std::string model = Write("u.onnx", ModelFromText(text));
+  const CommandResult result =
+      Run({model, "-n", "20", "--steps", "20", "--sampler", "dmala", "-o", folder_.File("x.npy")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 // x_0 = 1 is known in the first row, x_2 = 0 in the second.
 TEST_F(Sample, FillsMissingCells) {
   const std::string holes = Write("holes.csv", "a,b,c\n1,,\n,?,0\n");
@@ -258,7 +268,14 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(1, "block", {ring_, "--sampler", "block-gibbs", "--block", "40"});
   fails(2, "--png needs --shape", {ring_, "--png", folder_.File("x.png")});
   fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
+  fails(2, "each of the 2 rows",
+        {ring_, "--clamp", Write("holes.csv", "a,b,c\n1,,\n,?,0\n"), "--chains", "1"});
+  fails(2, "finite", {ring_, "--beta", "nan"});
+  fails(2, "--trace would", {ring_, "--trace", ring_});
+  fails(2, "both write", {ring_, "--trace", out});
+  fails(2, "end it with .png", {ring_, "--shape", "3x1", "--png", folder_.File("grid")});
   EXPECT_EQ(Run({ring_, "--json", "-o", "-"}).exit_code, 2);
+  EXPECT_EQ(Run({ring_, "--json", "--trace", "-", "-o", out}).exit_code, 2);
 }
 
 TEST_F(Sample, InterruptedItKeepsTheSamplesDrawnOrNothing) {

@@ -321,6 +321,16 @@ TEST_F(TrainCommand, NeverReplacesAFolderUnasked) {
   fs::create_directory(Path("photos"));
   WriteBytes(Path("photos/a.jpg"), "mine");
   ExpectFailure(Train("photos", {"--force"}), 1, "is not empty and no run directory");
+  WriteBytes(Path("photos/config.toml"), "x = 1\n");
+  ExpectFailure(Train("photos", {"--force"}), 1, "is not empty and no run directory");
+  EXPECT_EQ(ReadBytes(Path("photos/config.toml")), "x = 1\n");
+}
+
+TEST_F(TrainCommand, AFinishedRunHasNoStepsLeftToResume) {
+  ASSERT_EQ(Train("run").exit_code, 0);
+  const CommandResult again = RunOrtEd({"train", "--resume", Path("run")});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("all taken before"));
 }
 
 TEST_F(TrainCommand, MisuseIsExplained) {
