@@ -76,12 +76,6 @@ Mean RaiseNll(const Mean& energy, std::span<const double> log_weights, size_t ro
   return {energy.value + correction.value, std::hypot(energy.standard_error, correction.standard_error)};
 }
 
-int64_t AtLeast(int64_t least, const char* option, const argparse::ArgumentParser& arguments) {
-  const auto value = arguments.get<int64_t>(option);
-  if (value < least) throw UsageError(fmt::format("{} must be at least {}", option, least));
-  return value;
-}
-
 void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target, const RowTable& data,
                  Evaluation& evaluation) {
   AnnealingPlan plan{arguments.get("model"), target, ReadAnnealingOptions(arguments)};
@@ -91,11 +85,11 @@ void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target
   plan.starts = forward.Samples(plan.options.chains);
   evaluation.reverse = RunAnnealing("reverse ais", plan).Estimate();
 
-  const int64_t rows = std::min(AtLeast(0, "--raise-rows", arguments), data.rows);
+  const int64_t rows = std::min(arguments.get<int64_t>("--raise-rows"), data.rows);
   if (rows < 1) return;
   const std::span first = std::span(data.values).first(rows * data.columns);
   plan.starts.emplace();
-  for (int64_t repeat = 0; repeat < AtLeast(1, "--raise-chains", arguments); ++repeat)
+  for (int64_t repeat = 0; repeat < arguments.get<int64_t>("--raise-chains"); ++repeat)
     plan.starts->insert(plan.starts->end(), first.begin(), first.end());
   const Annealing raise = RunAnnealing("raise", plan);
   evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
@@ -266,6 +260,12 @@ void Run(const argparse::ArgumentParser& arguments) {
   const EnergyModel model =
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
   const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
+  CheckComparison(arguments, data);
+  if (arguments.get<int64_t>("--raise-rows") < 0 || arguments.get<int64_t>("--raise-chains") < 1)
+    throw UsageError("--raise-rows must be at least 0 and --raise-chains at least 1");
+  if (evaluation.entropy && data.columns != PlanarCode::kBits)
+    throw UsageError(fmt::format("--density: its rows have {} variables, those of '{}' {}",
+                                 int{PlanarCode::kBits}, arguments.get("--data"), data.columns));
   const Target target = ReadTarget(arguments, model);
 
   evaluation.rows = data.rows;

@@ -89,18 +89,24 @@ void AddComparisonArguments(argparse::ArgumentParser& parser) {
             "shuffles of samples and data that tell how the MMD scatters without a difference, e.g. 100");
 }
 
+void CheckComparison(const argparse::ArgumentParser& arguments, const RowTable& data) {
+  const auto samples = arguments.get<int64_t>("--samples");
+  if (samples == 0) return;
+  for (const char* name : {"--samples", "--sample-sets", "--steps", "--thin"})
+    if (arguments.get<int64_t>(name) < 1) throw UsageError(fmt::format("{} must be at least 1", name));
+  if (arguments.get<int64_t>("--mmd-null") < 0) throw UsageError("--mmd-null must not be negative");
+  if (samples < 2 || data.rows < 2)
+    throw UsageError("samples are compared with data by two rows or more of each; --samples 0 does without");
+}
+
 std::optional<SampleComparison> CompareSamples(const argparse::ArgumentParser& arguments,
                                                const Target& target, const RowTable& data) {
   SampleComparison comparison;
   comparison.samples = arguments.get<int64_t>("--samples");
   comparison.sets = arguments.get<int64_t>("--sample-sets");
   if (comparison.samples == 0) return std::nullopt;
-  for (const char* name : {"--samples", "--sample-sets", "--steps", "--thin"})
-    if (arguments.get<int64_t>(name) < 1) throw UsageError(fmt::format("{} must be at least 1", name));
   const int threads = arguments.get<int>("--threads");
-  const auto shuffles = arguments.get<int64_t>("--mmd-null");
-  if (shuffles < 0) throw UsageError("--mmd-null must not be negative");
-  std::vector<double> null(static_cast<size_t>(shuffles));
+  std::vector<double> null(static_cast<size_t>(arguments.get<int64_t>("--mmd-null")));
   const auto part = 1.0 / static_cast<double>(comparison.sets);
   SampleSets(arguments, target).Draw([&](int64_t set, const Chains& chains) {
     if (set == 0) comparison.energies = chains.energies;

@@ -29,6 +29,9 @@ struct SampleComparison {
 // --samples, --sample-sets, --steps, --thin and --mmd-null.
 void AddComparisonArguments(argparse::ArgumentParser& parser);
 
+// Throws UsageError for arguments that CompareSamples() cannot do with: to be asked before hours of work.
+void CheckComparison(const argparse::ArgumentParser& arguments, const RowTable& data);
+
 // Empty if no samples are asked for. The sampler's own arguments must have been added, too.
 std::optional<SampleComparison> CompareSamples(const argparse::ArgumentParser& arguments,
                                                const Target& target, const RowTable& data);

@@ -118,7 +118,7 @@ std::string Binariser::Explain(T value) const {
   if (value != value) return "is NaN; replace or remove the row";
   const std::string is = "is " + Text(value) + "; ";
   if (options_.binarise == Binarise::kStrict)
-    return is + "only 0 and 1 are allowed: correct it, or binarise grey levels (threshold or stochastic)";
+    return is + "only 0 and 1 are allowed: correct it, or binarise grey levels (--binarise)";
   if (one_ > 1) return is + "grey levels are from 0 to 255";
   return is + "levels of floating-point data are from 0 to 1: divide by the largest first";
 }

@@ -209,6 +209,23 @@ TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
   EXPECT_TRUE(result["mmd"].contains("hamming"));
 }
 
+TEST(EvalCommand, WhatCannotBeComparedIsToldBeforeTheWork) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
+  const auto fails = [&](const std::string& rows, const std::vector<std::string>& options, const char* part) {
+    std::vector<std::string> arguments = {"eval", model, "--data", rows};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const CommandResult result = RunOrtEd(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(part));
+    EXPECT_EQ(result.out, "");
+  };
+  fails(WriteRows(folder, 10, 1), {}, "--samples 0");
+  fails(WriteRows(folder, 10), {"--mmd-null", "-1"}, "--mmd-null");
+  fails(WriteRows(folder, 10), {"--log-z", "ais", "--raise-rows", "-1"}, "--raise-rows");
+  fails(WriteRows(folder, 10), {"--density", "pinwheel"}, "32 variables");
+}
+
 TEST(EvalCommand, SetsOfSamplesAreComparedWithShuffles) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
