@@ -82,36 +82,38 @@ double SplitRHat(std::span<const double> trace, int64_t chains) {
   return std::sqrt(split.Variance() / split.within());
 }
 
+template <typename Value>
+void TraceRecorder::Records<Value>::Add(int64_t call, std::vector<Value> record) {
+  if (call % interval != 0) return;
+  values.push_back(std::move(record));
+  if (std::ssize(values) <= most) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < values.size(); i += 2) std::swap(values[kept++], values[i]);
+  values.resize(kept);
+  interval *= 2;
+}
+
 void TraceRecorder::Record(const Chains& chains) {
   all_chains_ = chains.count;
   chains_ = std::min(chains.count, kMaxChains);
   dimension_ = chains.dimension;
-  Draw draw;
-  draw.energies.assign(chains.energies.begin(), chains.energies.begin() + chains_);
-  draw.states.assign(chains.states.begin(), chains.states.begin() + chains_ * dimension_);
+  std::vector<uint8_t> states(chains.states.begin(), chains.states.begin() + chains_ * dimension_);
   if (calls_ > 0)
     distance_ += static_cast<double>(
-        std::inner_product(draw.states.begin(), draw.states.end(), last_.begin(), int64_t{0}, std::plus<>(),
+        std::inner_product(states.begin(), states.end(), last_.begin(), int64_t{0}, std::plus<>(),
                            [](uint8_t a, uint8_t b) { return static_cast<int64_t>(a != b); }));
-  last_ = draw.states;
-  if (calls_++ % interval_ != 0) return;
-  draws_.push_back(std::move(draw));
-  if (std::ssize(draws_) > kMaxDraws) Halve();
+  last_ = states;
+  energies_.Add(calls_, {chains.energies.begin(), chains.energies.begin() + chains_});
+  states_.Add(calls_, std::move(states));
+  ++calls_;
 }
 
-void TraceRecorder::Halve() {
-  size_t kept = 0;
-  for (size_t i = 0; i < draws_.size(); i += 2) std::swap(draws_[kept++], draws_[i]);
-  draws_.resize(kept);
-  interval_ *= 2;
-}
-
-template <typename Value>
-void TraceRecorder::Diagnose(const Value& value, double& ess, double& r_hat) const {
+template <typename Kept, typename Value>
+void TraceRecorder::Diagnose(const Kept& records, const Value& value, double& ess, double& r_hat) const {
   std::vector<double> trace;
-  trace.reserve(chains_ * draws_.size());
+  trace.reserve(chains_ * records.values.size());
   for (int64_t chain = 0; chain < chains_; ++chain)
-    for (const Draw& draw : draws_) trace.push_back(value(draw, chain));
+    for (const auto& record : records.values) trace.push_back(value(record, chain));
   ess = EffectiveSampleSize(trace, chains_) * static_cast<double>(all_chains_) / static_cast<double>(chains_);
   r_hat = SplitRHat(trace, chains_);
 }
@@ -119,17 +121,19 @@ void TraceRecorder::Diagnose(const Value& value, double& ess, double& r_hat) con
 Diagnostics TraceRecorder::Summarise(const StepCounters& spent, double seconds) const {
   Diagnostics result;
   result.chains = all_chains_;
-  result.draws = std::ssize(draws_);
+  result.draws = std::ssize(states_.values);
   result.acceptance_rate = static_cast<double>(spent.acceptances) / static_cast<double>(spent.proposals);
   result.swap_rate = static_cast<double>(spent.swap_acceptances) / static_cast<double>(spent.swap_proposals);
   result.jump_distance = distance_ / static_cast<double>(chains_ * (calls_ - 1));
-  Diagnose([](const Draw& draw, int64_t chain) { return draw.energies[chain]; }, result.energy_ess,
-           result.energy_r_hat);
+  Diagnose(
+      energies_, [](const auto& record, int64_t chain) { return record[chain]; }, result.energy_ess,
+      result.energy_r_hat);
   result.coordinate_ess = result.coordinate_r_hat = kUnknown;
   for (int64_t site = 0; site < dimension_; ++site) {
     double ess, r_hat;
-    Diagnose([&](const Draw& draw, int64_t chain) { return draw.states[chain * dimension_ + site]; }, ess,
-             r_hat);
+    Diagnose(
+        states_, [&](const auto& record, int64_t chain) { return record[chain * dimension_ + site]; }, ess,
+        r_hat);
     // The comparisons hold for unknown values so far; coordinates that never change tell nothing.
     if (!std::isnan(ess) && !(result.coordinate_ess <= ess)) result.coordinate_ess = ess;
     if (!std::isnan(r_hat) && !(result.coordinate_r_hat >= r_hat)) result.coordinate_r_hat = r_hat;

@@ -149,7 +149,7 @@ class SampleRun {
   }
 
   int64_t RecordStride() const {
-    return std::max<int64_t>(1, (schedule_.steps - schedule_.burn_in) / (2 * TraceRecorder::kMaxDraws));
+    return std::max<int64_t>(1, (schedule_.steps - schedule_.burn_in) / (2 * TraceRecorder::kMaxEnergies));
   }
 
   // The next step after which there is something to do. How steps are divided into calls does not change

@@ -24,7 +24,8 @@ struct Diagnostics {
   double swap_rate = 0;      // tempering: of exchanges; else not a number
   double jump_distance = 0;  // mean Hamming distance between the states of consecutive records
 
-  // Of the energy; and of the coordinates the worst. Sizes are those of all chains together.
+  // Of the energy; and of the coordinates the worst. Sizes are those of all chains together, as far as
+  // records tell: of chains that forget faster than they are recorded, a lower bound.
   double energy_ess = 0;
   double energy_r_hat = 0;
   double coordinate_ess = 0;
@@ -37,11 +38,11 @@ struct Diagnostics {
 };
 
 // Follows a run: constant memory, however many draws and chains. Records some of the chains, and of a long
-// run every second, fourth, ... draw.
+// run every second, fourth, ... draw; of the energies many more than of the states.
 class ORT_ED_API TraceRecorder {
  public:
   static constexpr int64_t kMaxChains = 32;
-  static constexpr int64_t kMaxDraws = 512;
+  static constexpr int64_t kMaxDraws = 512, kMaxEnergies = 4096;
 
   // Called at equal distances, e.g. after every step.
   void Record(const Chains& chains);
@@ -50,23 +51,27 @@ class ORT_ED_API TraceRecorder {
   Diagnostics Summarise(const StepCounters& spent, double seconds) const;
 
  private:
-  struct Draw {
-    std::vector<double> energies;
-    std::vector<uint8_t> states;
+  // What is kept of one kind: every `interval` calls, at most `most` records.
+  template <typename Value>
+  struct Records {
+    int64_t most;
+    int64_t interval = 1;
+    std::vector<std::vector<Value>> values{};
+
+    void Add(int64_t call, std::vector<Value> record);
   };
 
-  void Halve();
-  template <typename Value>
-  void Diagnose(const Value& value, double& ess, double& r_hat) const;
+  template <typename Kept, typename Value>
+  void Diagnose(const Kept& records, const Value& value, double& ess, double& r_hat) const;
 
   int64_t all_chains_ = 0;
   int64_t chains_ = 0;
   int64_t dimension_ = 0;
   int64_t calls_ = 0;
-  int64_t interval_ = 1;  // calls for one draw
-  double distance_ = 0;   // summed over calls and chains
+  double distance_ = 0;  // summed over calls and chains
   std::vector<uint8_t> last_;
-  std::vector<Draw> draws_;
+  Records<uint8_t> states_{kMaxDraws};      // chains_ x dimension_
+  Records<double> energies_{kMaxEnergies};  // chains_
 };
 
 }  // namespace ort_ed
