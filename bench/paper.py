@@ -4,6 +4,7 @@
     cmake --preset release && cmake --build --preset release --target ort-ed
     bench/paper.py densities                   # runs the cells that have no result yet, then writes the page
     bench/paper.py densities --only='pinwheel*'
+    bench/paper.py real --data ~/data          # the sets of others, in a folder of yours
     bench/paper.py ising real --render         # only writes the pages
 """
 import argparse
@@ -16,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from paper import experiment  # noqa: E402
 
 TABLES = ["densities", "ablations", "ising", "images", "real"]
+NEED_DATA = {"images", "real"}
 
 
 def run(table, pattern):
@@ -43,12 +45,14 @@ def main():
     parser.add_argument("--ort-ed", type=pathlib.Path, default=experiment.Settings.ort_ed, metavar="FILE")
     parser.add_argument("--out", type=pathlib.Path, default=experiment.Settings.out, metavar="FOLDER",
                         help="for runs and rows")
-    parser.add_argument("--data", type=pathlib.Path, default=experiment.Settings.data, metavar="FOLDER",
-                        help="where the image and real data sets are")
+    parser.add_argument("--data", type=pathlib.Path, metavar="FOLDER", help="where the image and real data sets are")
     options = parser.parse_args()
+    if not options.data and not options.render and NEED_DATA.intersection(options.tables):
+        parser.error(f"{' and '.join(sorted(NEED_DATA))} need --data FOLDER: their pages in docs/results say with which files")
     experiment.Settings.ort_ed = options.ort_ed.resolve()
     experiment.Settings.out = options.out.resolve()
-    experiment.Settings.data = options.data.resolve()
+    if options.data:
+        experiment.Settings.data = options.data.resolve()
     for name in options.tables:
         table = importlib.import_module(f"paper.{name}")
         if not options.render:

@@ -22,7 +22,7 @@ class Settings:
     """Where things are; set by the command line."""
     ort_ed = ROOT / "build" / "release" / "tools" / "ort-ed"
     out = ROOT / "paper-out"
-    data = ROOT.parent / "shared" / "data"
+    data = None
 
 
 def machine():

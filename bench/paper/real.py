@@ -75,5 +75,9 @@ too slowly. Annealing does not miss those modes: of rows that parallel tempering
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
 --temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`).
 
+`DATA/debd` has the benchmark's rows as packed bits. Its own text files, of UCLA-StarAI's repository
+Density-Estimation-Datasets (`nltcs.train.data`, `nltcs.valid.data`, `nltcs.test.data`), are read as they are and give the
+same rows.
+
 ## Commands
 """
