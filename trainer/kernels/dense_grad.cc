@@ -75,14 +75,29 @@ class Backward {
                   Scratch::Bytes<float>(b.RightSize())),
           dz(scratch.Take<float>(b.DzSize())),
           left(scratch.Take<float>(b.LeftSize())),
-          right(scratch.Take<float>(b.RightSize())) {}
+          right(scratch.Take<float>(b.RightSize())) {
+      if (b.shape_.out % b.context_.simd.panel != 0)
+        std::fill_n(dz, b.DzSize(), 0.0f);  // pads the last panel
+    }
     Scratch scratch;
     float *dz, *left, *right;
   };
 
-  size_t DzSize() const { return swish_ ? kBlockRows * shape_.out : 0; }
+  struct Rows {
+    const float* first;
+    size_t stride;
+  };
+
+  // Rows of our own are an odd number of cache lines: a power of two would send the columns of all rows to
+  // the same few places of the first-level cache.
+  size_t DzStride() const {
+    constexpr size_t kLine = AlignedBuffer::kAlignment / sizeof(float);
+    return (DivideUp(shape_.out, kLine) | 1) * kLine;
+  }
+  size_t DzSize() const { return swish_ ? kBlockRows * DzStride() : 0; }
   size_t LeftSize() const { return sum_ ? sum_->PackedLeftSize(kBlockRows) : 0; }
-  size_t RightSize() const { return sum_ ? kBlockRows * sum_->right_blocks() * sum_->panel() : 0; }
+  bool PacksRight() const { return sum_ && (shape_.transposed || !swish_); }
+  size_t RightSize() const { return PacksRight() ? kBlockRows * sum_->right_blocks() * sum_->panel() : 0; }
 
   void RunPart(size_t part) {
     Buffers buffers(*this);
@@ -95,22 +110,25 @@ class Backward {
   }
 
   void RunBlock(size_t part, const Block& block, const Buffers& buffers) {
-    const float* dz = PreActivationGradient(part, block, buffers.dz);
+    const Rows dz = PreActivationGradients(part, block, buffers.dz);
     if (gradients_.dbias)
-      context_.simd.add_rows(block.count, shape_.out, dz, shape_.out, &bias_sums_[part * shape_.out]);
+      context_.simd.add_rows(block.count, shape_.out, dz.first, dz.stride, &bias_sums_[part * shape_.out]);
     ReadAhead ahead = AfterBlock(block);
     if (weights_) MultiplyByWeights(block, dz, ahead);
     if (sum_) AddToSum(part, block, dz, buffers, ahead);
   }
 
-  // Row-major, of the block's rows.
-  const float* PreActivationGradient(size_t part, const Block& block, float* dz) {
-    const size_t offset = block.first * shape_.out;
-    if (!swish_) return operands_.dy + offset;
-    beta_sums_[part] +=
-        context_.simd.swish_grad_of_result(block.count * shape_.out, swish_->beta, swish_->y + offset,
-                                           swish_->sigmoid + offset, operands_.dy + offset, dz);
-    return dz;
+  // Of the block's rows, in `buffer` where there is a Swish to go back through.
+  Rows PreActivationGradients(size_t part, const Block& block, float* buffer) {
+    if (!swish_) return {operands_.dy + block.first * shape_.out, shape_.out};
+    const size_t stride = DzStride();
+    for (size_t r = 0; r < block.count; ++r) {
+      const size_t offset = (block.first + r) * shape_.out;
+      beta_sums_[part] += context_.simd.swish_grad_of_result(shape_.out, swish_->beta, swish_->y + offset,
+                                                             swish_->sigmoid + offset, operands_.dy + offset,
+                                                             buffer + r * stride);
+    }
+    return {buffer, stride};
   }
 
   // What the next block will read.
@@ -127,29 +145,26 @@ class Backward {
     return ahead;
   }
 
-  void MultiplyByWeights(const Block& block, const float* dz, ReadAhead& ahead) const {
+  void MultiplyByWeights(const Block& block, const Rows& dz, ReadAhead& ahead) const {
     const float* in_rows[kBlockRows];
     float* out_rows[kBlockRows];
     for (size_t r = 0; r < block.count; ++r) {
-      in_rows[r] = dz + r * shape_.out;
+      in_rows[r] = dz.first + r * dz.stride;
       out_rows[r] = gradients_.dx + (block.first + r) * shape_.in;
     }
     MultiplyRows(context_.simd, {block.count, in_rows, out_rows}, *weights_, zeros_.data(), ahead);
   }
 
-  void AddToSum(size_t part, const Block& block, const float* dz, const Buffers& buffers, ReadAhead& ahead) {
-    const float* x = operands_.x + block.first * shape_.in;
-    const size_t panel = sum_->panel();
+  void AddToSum(size_t part, const Block& block, const Rows& dz, const Buffers& buffers, ReadAhead& ahead) {
+    const size_t count = block.count, panel = sum_->panel();
+    const Rows x = {operands_.x + block.first * shape_.in, shape_.in};
+    const auto& [left, right] = shape_.transposed ? std::pair(dz, x) : std::pair(x, dz);
+    sum_->PackLeft(count, left.first, left.stride, buffers.left);
+    if (PacksRight()) sum_->PackRight(count, right.first, right.stride, buffers.right, count);
     const float* right_rows[kBlockRows];
-    for (size_t r = 0; r < block.count; ++r) right_rows[r] = buffers.right + r * panel;
-    if (shape_.transposed) {
-      sum_->PackLeft(block.count, dz, shape_.out, buffers.left);
-      sum_->PackRight(block.count, x, shape_.in, buffers.right, block.count);
-    } else {
-      sum_->PackLeft(block.count, x, shape_.in, buffers.left);
-      sum_->PackRight(block.count, dz, shape_.out, buffers.right, block.count);
-    }
-    sum_->Add(part, block.count, buffers.left, right_rows, block.count * panel, ahead);
+    for (size_t r = 0; r < count; ++r)
+      right_rows[r] = PacksRight() ? buffers.right + r * panel : right.first + r * right.stride;
+    sum_->Add(part, count, buffers.left, right_rows, PacksRight() ? count * panel : panel, ahead);
   }
 
   const KernelContext& context_;
