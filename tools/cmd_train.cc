@@ -109,6 +109,8 @@ void PrintResult(const TrainResult& result, const std::string& folder, bool json
     nlohmann::ordered_json object = {{"run", folder}, {"steps", result.step}};
     if (result.loss) object["loss"] = *result.loss;
     if (result.validation_loss) object["validation_loss"] = *result.validation_loss;
+    if (result.best.step() > 0)
+      object["best"] = {{"step", result.best.step()}, {"validation_loss", result.best.loss()}};
     std::cout << object.dump() << "\n";
     return;
   }
@@ -116,6 +118,9 @@ void PrintResult(const TrainResult& result, const std::string& folder, bool json
   std::cout << (result.loss ? fmt::format(", loss {:.4f}", *result.loss) : ", all taken before");
   if (result.validation_loss) std::cout << fmt::format(", validation loss {:.4f}", *result.validation_loss);
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
+  if (result.best.step() > 0 && result.best.step() < result.step)
+    std::cout << fmt::format("lowest validation loss {:.4f} at step {}; model: {}/{}\n", result.best.loss(),
+                             result.best.step(), folder, run_file::kBestModel);
 }
 
 // Draws the curves now and then, and at the end whatever it is.

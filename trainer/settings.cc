@@ -96,6 +96,8 @@ std::vector<Setting> MakeSettings() {
       {kRunSection, "threads", &C::threads, "[0, 1024]", "0: all cores"},
       {kRunSection, "log_every", &C::log_every, "", "steps or seconds (\"10s\") between lines of metrics"},
       {kRunSection, "validate_every", &C::validate_every, "", "steps or seconds; 0: never"},
+      {kRunSection, "patience", &C::patience, "[0, inf)",
+       "end after this many validations without a lower loss; 0: never"},
       {kRunSection, "checkpoint_every", &C::checkpoint_every, "", "steps or seconds; 0: only at the end"},
       {kRunSection, "keep_checkpoints", &C::keep_checkpoints, "[1, 1000000]", "the newest that are kept"},
   };

@@ -75,6 +75,7 @@ struct TrainConfig {
   int64_t threads = 0;
   Every log_every = {.steps = 50};
   Every validate_every = {.steps = 500};
+  int64_t patience = 0;
   Every checkpoint_every = {.seconds = 60};
   int64_t keep_checkpoints = 3;
 

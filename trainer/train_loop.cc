@@ -87,6 +87,7 @@ class Run {
         checkpoint_(config_.checkpoint_every) {
     if (resumed) means_.Reset(resumed->running);
     result_.step = step_;
+    result_.best = BestValidation(ReadMetrics(folder_ + "/" + MetricsLog::FileName()));
   }
 
   TrainResult Train() {
@@ -98,7 +99,7 @@ class Run {
     } else {
       WriteModel();  // the process may have been killed between checkpoint and model
     }
-    while (step_ < config_.steps) {
+    while (step_ < config_.steps && !OutOfPatience()) {
       if (hooks_.stop && hooks_.stop()) {
         WriteCheckpoint();
         return result_;
@@ -108,14 +109,19 @@ class Run {
       const bool log = log_.Due(step_);
       const bool validate = validate_.Due(step_);
       if (log || validate || last) Log(log || last, validate || last);
-      if (checkpoint_.Due(step_) || last) WriteCheckpoint();
+      if (checkpoint_.Due(step_) || last || OutOfPatience()) WriteCheckpoint();
       ReportProgress();
     }
+    if (step_ < config_.steps)
+      spdlog::info("ended early: none of the last {} validations was better than that of step {}",
+                   result_.best.since(), result_.best.step());
     result_.complete = true;
     return result_;
   }
 
  private:
+  bool OutOfPatience() const { return config_.patience > 0 && result_.best.since() >= config_.patience; }
+
   ContrastiveBatch MakeBatch(int64_t positives) const {
     return {positives, setup_.perturbation->NegativesPerRow(config_.negatives), setup_.step->dimension(),
             setup_.perturbation->Weighted()};
@@ -171,8 +177,10 @@ class Run {
       means_.Reset();
     }
     if (validate && setup_.dataset.validation.rows > 0) {
-      result_.validation_loss = Validate();
-      line.values.emplace_back("validation_loss", *result_.validation_loss);
+      const double loss = Validate();
+      result_.validation_loss = loss;
+      line.values.emplace_back(kValidationLoss, loss);
+      if (result_.best.Add(step_, loss)) WriteDeployable(run_file::kBestModel);
     }
     if (!line.values.empty()) metrics_.Append(line);
   }
@@ -214,13 +222,17 @@ class Run {
   }
 
   void WriteModel() {
+    WriteDeployable(run_file::kModel);
+    if (hooks_.checkpoint) hooks_.checkpoint();
+  }
+
+  void WriteDeployable(const char* file) {
     RemoveParameters(setup_.model, setup_.step->DescribeState());
     onnx::ModelProto model = setup_.model;
     setup_.step->Export(model, /*averaged=*/true);
     SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
     NoteWeights(model, config_.ema > 0 ? Weights::kAverage : Weights::kRaw);
-    ort_ed::WriteModel(model, folder_ + "/" + run_file::kModel);
-    if (hooks_.checkpoint) hooks_.checkpoint();
+    ort_ed::WriteModel(model, folder_ + "/" + file);
   }
 
   void ReportProgress() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "trainer/best_validation.h"
 #include "trainer/dataset.h"
 #include "trainer/train_config.h"
 
@@ -16,10 +17,12 @@ namespace ort_ed {
 //   events.out.tfevents* the same for TensorBoard
 //   checkpoints/         step-<N>.ckpt, the newest few
 //   model.onnx           the deployable model as of the newest checkpoint
+//   best.onnx            the same as of the lowest validation loss
 //   curves.png           the metrics as a picture (drawn by the command, see TrainHooks::checkpoint)
 namespace run_file {
 inline constexpr char kConfig[] = "config.toml";
 inline constexpr char kModel[] = "model.onnx";
+inline constexpr char kBestModel[] = "best.onnx";
 inline constexpr char kCurves[] = "curves.png";
 inline constexpr char kCheckpoints[] = "checkpoints";
 }  // namespace run_file
@@ -43,6 +46,7 @@ struct TrainResult {
   bool complete = false;       // false: stopped by TrainHooks::stop, with a checkpoint of `step`
   std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
+  BestValidation best;
 };
 
 enum class ExistingRun { kRefuse, kReplace };

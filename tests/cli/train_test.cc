@@ -220,9 +220,57 @@ TEST_F(TrainCommand, SurvivesKillsBitForBit) {
   EXPECT_GT(kills, 1);
   EXPECT_TRUE(SameFiles(Path("killed/checkpoints/step-300.ckpt"), Path("whole/checkpoints/step-300.ckpt")));
   EXPECT_TRUE(SameFiles(Path("killed/model.onnx"), Path("whole/model.onnx")));
+  EXPECT_TRUE(SameFiles(Path("killed/best.onnx"), Path("whole/best.onnx")));
   EXPECT_EQ(TimelessMetrics("killed"), TimelessMetrics("whole"));
   for (const auto& entry : fs::recursive_directory_iterator(Path("killed")))
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp-")));
+}
+
+// 30 rows of noise to learn by heart, others to validate on.
+TEST_F(TrainCommand, KeepsTheBestModelAndEndsWhenItsPatienceDoes) {
+  std::mt19937 random(2);
+  for (const char* name : {"few.csv", "other.csv"}) {
+    std::string text;
+    for (int i = 0; i < 30; ++i)
+      for (int k = 0; k < 12; ++k)
+        text += std::string(k ? "," : "") + "01"[random() % 2] + (k == 11 ? "\n" : "");
+    WriteBytes(Path(name), text);
+  }
+  const Arguments options = {
+      "--data",  Path("few.csv"), "--validation", Path("other.csv"), "--validate-every",   "20",
+      "--steps", "2000",          "--decay",      "constant",        "--patience",         "3",
+      "--ema",   "0.9",           "--hidden",     "64,64",           "--checkpoint-every", "30",
+      "--json"};
+  const CommandResult result = Train("run", options);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("ended early: none of the last 3 validations was better"));
+  double lowest = INFINITY;
+  int64_t lowest_step = 0, last_step = 0;
+  for (const auto& line : Metrics("run")) {
+    last_step = line["step"];
+    if (!line.contains("validation_loss") || line["validation_loss"] >= lowest) continue;
+    lowest = line["validation_loss"];
+    lowest_step = line["step"];
+  }
+  const auto summary = nlohmann::json::parse(result.out);
+  EXPECT_EQ(summary["best"]["step"], lowest_step);
+  EXPECT_EQ(summary["best"]["validation_loss"], lowest);
+  EXPECT_EQ(summary["steps"], lowest_step + 60);
+  EXPECT_LT(lowest_step, last_step);
+  const EnergyModel best = EnergyModel::FromFile(Path("run/best.onnx"));
+  EXPECT_EQ(nlohmann::json::parse(best.metadata().raw.at("ort_ed.training"))["steps"], lowest_step);
+  EXPECT_FALSE(SameFiles(Path("run/best.onnx"), Path("run/model.onnx")));
+
+  // Interrupted before the best and after it, the end is the same.
+  for (const int64_t cut : {lowest_step - 10, lowest_step + 30}) {
+    fs::remove_all(Path("cut"));
+    Arguments first = options;
+    first[7] = std::to_string(cut);  // --steps
+    ASSERT_EQ(Train("cut", first).exit_code, 0);
+    const CommandResult resumed = RunOrtEd({"train", "--resume", Path("cut"), "--steps", "2000"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    EXPECT_TRUE(SameFiles(Path("cut/best.onnx"), Path("run/best.onnx"))) << cut;
+  }
 }
 
 TEST_F(TrainCommand, StopsAtASignalAndTellsHowToGoOn) {
