@@ -15,6 +15,7 @@
 #include "tools/find_named.h"
 #include "tools/output_paths.h"
 #include "tools/progress.h"
+#include "tools/random_rows.h"
 #include "tools/sample_comparison.h"
 #include "tools/sampling_model.h"
 
@@ -87,10 +88,10 @@ void BracketLogZ(const argparse::ArgumentParser& arguments, const Target& target
 
   const int64_t rows = std::min(arguments.get<int64_t>("--raise-rows"), data.rows);
   if (rows < 1) return;
-  const std::span first = std::span(data.values).first(rows * data.columns);
+  const std::vector<float> chosen = RandomRows(data, rows, plan.options.seed);
   plan.starts.emplace();
   for (int64_t repeat = 0; repeat < arguments.get<int64_t>("--raise-chains"); ++repeat)
-    plan.starts->insert(plan.starts->end(), first.begin(), first.end());
+    plan.starts->insert(plan.starts->end(), chosen.begin(), chosen.end());
   const Annealing raise = RunAnnealing("raise", plan);
   evaluation.raise_nll = RaiseNll(evaluation.energy, raise.log_weights(), rows);
 }
@@ -218,7 +219,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .default_value(int64_t{100})
       .scan<'i', int64_t>()
       .metavar("N")
-      .help("ais: test rows from which RAISE starts; 0: none");
+      .help("ais: test rows from which RAISE starts, drawn by --seed; 0: none");
   parser.add_argument("--raise-chains")
       .default_value(int64_t{5})
       .scan<'i', int64_t>()

@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/find_named.h"
 #include "tools/progress.h"
+#include "tools/random_rows.h"
 #include "tools/sampling_model.h"
 
 namespace ort_ed {
@@ -40,11 +41,9 @@ std::string StateOfSamples(const argparse::ArgumentParser& arguments) {
 // Where a reverse annealing starts: rows of a file, or samples of the model that a forward annealing found.
 std::vector<float> Starts(const Request& request) {
   const auto path = request.arguments.get("--data");
-  if (!path.empty()) {
-    const RowTable table = ReadRows(path, ChosenRowOptions(request.arguments, request.model.dimension()),
-                                    request.options.chains);
-    return {table.values.begin(), table.values.end()};
-  }
+  if (!path.empty())
+    return RandomRows(ReadRows(path, ChosenRowOptions(request.arguments, request.model.dimension())),
+                      request.options.chains, request.options.seed);
   return RunAnnealing("drawing samples", Plan(request), StateOfSamples(request.arguments))
       .Samples(request.options.chains);
 }
@@ -112,7 +111,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("--data")
       .default_value(std::string())
       .metavar("FILE")
-      .help("raise: rows to start from");
+      .help("raise: starts from --chains of these rows, drawn by --seed");
   parser.add_argument("--proposals")
       .default_value(int64_t{1000000})
       .scan<'i', int64_t>()
