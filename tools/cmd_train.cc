@@ -135,6 +135,14 @@ class Curves {
     const auto lines = ReadMetrics(folder_ + "/" + MetricsLog::FileName());
     if (!lines.empty()) TrainingCurvesPicture(lines).Save(folder_ + "/" + run_file::kCurves);
   }
+  // Where there is something worse to report.
+  void TryToDraw() {
+    try {
+      Draw();
+    } catch (const Error& error) {
+      spdlog::warn("no curves: {}", error.what());
+    }
+  }
 
  private:
   static constexpr std::chrono::seconds kPeriod{30};
@@ -172,7 +180,7 @@ TrainResult Train(const argparse::ArgumentParser& arguments, const std::string& 
     curves.Draw();
     return result;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kRuntime) curves.Draw();  // diverged: the curves show how
+    if (error.code() == ErrorCode::kRuntime) curves.TryToDraw();  // diverged: the curves show how
     throw;
   }
 }

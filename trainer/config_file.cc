@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <stdexcept>
 
 #include <spdlog/fmt/ranges.h>
@@ -145,6 +146,9 @@ class Reader {
 }  // namespace
 
 void ReadConfig(const std::string& path, TrainConfig& config) {
+  if (std::filesystem::is_directory(path))
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the configuration '{0}' is a folder; that of a run is '{0}/config.toml'", path));
   toml::table root;
   try {
     root = toml::parse_file(path);

@@ -98,14 +98,15 @@ RowTable Pick(const RowStore& store, std::span<const uint32_t> members, uint64_t
   return table;
 }
 
-RowTable ReadValidation(const TrainConfig& config, int64_t columns) {
+void ReadValidation(const TrainConfig& config, int64_t columns, Dataset& dataset) {
   const RowStore store = ReadStore(config.validation, ReadOptions(config, columns));
   std::vector<uint32_t> order(static_cast<size_t>(store.rows()));
   std::iota(order.begin(), order.end(), 0u);
   const uint64_t seed = static_cast<uint64_t>(config.seed) ^ kValidationSeed;
   Shuffle(order, seed, kSplitStep);  // a sorted file must not give rows of one kind only
   order.resize(std::min<size_t>(order.size(), static_cast<size_t>(config.validation_rows)));
-  return Pick(store, order, seed);
+  dataset.validation = Pick(store, order, seed);
+  dataset.hash += ", validated on " + store.Hash();
 }
 
 std::vector<double> MeanOf(const RowStore& store, std::span<const uint32_t> members) {
@@ -122,7 +123,7 @@ Dataset FromStore(RowStore store, const TrainConfig& config) {
   Dataset dataset;
   dataset.hash = store.Hash();
   if (!config.validation.empty()) {
-    dataset.validation = ReadValidation(config, store.columns());
+    ReadValidation(config, store.columns(), dataset);
   } else if (config.validation_fraction > 0) {
     Shuffle(members, seed, kSplitStep);
     const auto fraction =
@@ -143,17 +144,21 @@ const PlanarDensity* PlanarDensityCalled(const std::string& name) {
   return nullptr;
 }
 
+// Of synthetic rows; `wanted` is 0 where any number will do.
+void RequireColumns(const TrainConfig& config, int64_t columns, int64_t wanted) {
+  if (wanted != 0 && columns != wanted)
+    config.Reject("data",
+                  fmt::format("its rows have {} variables, not the {} that are needed", columns, wanted));
+}
+
 Dataset FromPlanar(const PlanarDensity& density, const TrainConfig& config, int64_t columns) {
-  if (columns != 0 && columns != PlanarCode::kBits) {
-    config.Reject("data", fmt::format("its rows have {} variables, the model needs {}",
-                                      int{PlanarCode::kBits}, columns));
-  }
+  RequireColumns(config, PlanarCode::kBits, columns);
   const auto seed = static_cast<uint64_t>(config.seed);
   Dataset dataset;
   dataset.hash = config.data;
   dataset.training = std::make_unique<PlanarRows>(density, seed);
   if (!config.validation.empty()) {
-    dataset.validation = ReadValidation(config, PlanarCode::kBits);
+    ReadValidation(config, PlanarCode::kBits, dataset);
   } else if (config.validation_fraction > 0) {
     dataset.validation = {.rows = config.validation_rows, .columns = PlanarCode::kBits, .values = {}};
     dataset.validation.values.resize(static_cast<size_t>(config.validation_rows * PlanarCode::kBits));
@@ -166,6 +171,15 @@ Dataset FromPlanar(const PlanarDensity& density, const TrainConfig& config, int6
     for (size_t i = 0; i < row.size(); ++i) dataset.mean[i] += row[i] / static_cast<double>(kRowsForMean);
   }
   return dataset;
+}
+
+RowStore DrawStore(const TrainConfig& config, const std::string& name, const SynthHook& synth) {
+  try {
+    return synth(name, static_cast<uint64_t>(config.seed));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    config.Reject("data", error.what());
+  }
 }
 
 [[noreturn]] void RejectSynth(const TrainConfig& config) {
@@ -224,12 +238,9 @@ Dataset OpenDataset(const TrainConfig& config, int64_t columns, const SynthHook&
   const std::string name = config.data.substr(sizeof(kSynthPrefix) - 1);
   if (const PlanarDensity* density = PlanarDensityCalled(name)) return FromPlanar(*density, config, columns);
   if (!synth) RejectSynth(config);
-  try {
-    return FromStore(synth(name, static_cast<uint64_t>(config.seed)), config);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInvalidArgument) throw;
-    config.Reject("data", error.what());
-  }
+  RowStore store = DrawStore(config, name, synth);
+  RequireColumns(config, store.columns(), columns);
+  return FromStore(std::move(store), config);
 }
 
 }  // namespace ort_ed

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -36,6 +37,11 @@ void SetValues(onnx::ModelProto& model, const StateTensor& state) {
   }
   tensor->clear_float_data();
   tensor->set_raw_data(state.values.data(), state.values.size() * sizeof(float));
+}
+
+StateTensor WithZerosOf(std::span<const float> parameters, StateTensor average) {
+  if (parameters.size() == average.values.size()) KeepZeros(parameters, average.values);
+  return average;
 }
 
 bool HasKind(const Checkpoint& checkpoint, const char* kind) {
@@ -93,8 +99,13 @@ void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name
 onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
   const bool averaged = weights == Weights::kAverage && HasKind(checkpoint, kAverageKind);
   onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
+  std::map<std::string, std::span<const float>> parameters;
   for (const StateTensor& tensor : checkpoint.state)
-    if (tensor.kind == (averaged ? kAverageKind : kParametersKind)) SetValues(model, tensor);
+    if (tensor.kind == kParametersKind) parameters[tensor.parameter] = tensor.values;
+  for (const StateTensor& tensor : checkpoint.state) {
+    if (tensor.kind != (averaged ? kAverageKind : kParametersKind)) continue;
+    SetValues(model, averaged ? WithZerosOf(parameters[tensor.parameter], tensor) : tensor);
+  }
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
   return model;
 }

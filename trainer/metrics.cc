@@ -30,7 +30,7 @@ MetricsLine FromJson(const std::string& text) {
       line.step = value.get<int64_t>();
     } else if (key == "time") {
       line.time = value.get<double>();
-    } else {
+    } else if (!value.is_null()) {  // JSON has no word for infinity and NaN
       line.values.emplace_back(key, value.get<double>());
     }
   }

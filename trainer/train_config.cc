@@ -5,6 +5,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include <nlohmann/json.hpp>
 #include <spdlog/fmt/ranges.h>
 #include <zlib.h>
 
@@ -45,6 +46,15 @@ struct TypeName {
   const char* operator()(Words TrainConfig::*) const { return "A,B,..."; }
   const char* operator()(Assignments TrainConfig::*) const { return "NAME=VALUE"; }
 };
+
+bool IsUtf8(const std::string& text) {
+  try {
+    nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
 
 bool CanEnumerate(const std::string& method) { return FindPerturbation(method).can_enumerate; }
 
@@ -102,6 +112,15 @@ void TrainConfig::Validate() const {
   if (!epsilon_end.empty() && epsilon_end.size() != epsilon.size())
     Reject("epsilon_end",
            fmt::format("one value for each of epsilon = {} is expected", ToTomlValue(epsilon)));
+  const Words all = {"*"};
+  if (l1 == 0 && l1_parameters != all) Reject("l1_parameters", "needs an l1 above 0");
+  if (weight_decay == 0 && weight_decay_parameters != all)
+    Reject("weight_decay_parameters", "needs a weight_decay above 0");
+  if (!freeze_zeros && freeze_zeros_parameters != all)
+    Reject("freeze_zeros_parameters", "needs freeze_zeros");
+  for (const auto& [key, path] :
+       {std::pair("data", data), std::pair("validation", validation), std::pair("model", model)})
+    if (!IsUtf8(path)) Reject(key, "its name is not UTF-8, which config.toml must be; give it another");
   if (data == "-")
     Reject("data", "training reads its data again when it is resumed; write it to a file first");
 }

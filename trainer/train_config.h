@@ -12,6 +12,7 @@ namespace ort_ed {
 struct Every {
   int64_t steps = 0;
   double seconds = 0;
+  bool never() const { return steps == 0 && seconds == 0; }
 };
 
 using Words = std::vector<std::string>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include <malloc.h>
@@ -79,7 +80,9 @@ class Run {
         config_(setup_.config),
         folder_(std::move(folder)),
         hooks_(hooks),
-        step_(resumed ? resumed->step : 0),
+        first_step_(resumed ? resumed->step : 0),
+        step_(first_step_),
+        batch_(MakeBatch(config_.batch_size)),
         checkpoints_(folder_ + "/" + run_file::kCheckpoints),
         metrics_(folder_, step_),
         log_(config_.log_every),
@@ -91,7 +94,6 @@ class Run {
   }
 
   TrainResult Train() {
-    ContrastiveBatch batch = MakeBatch(config_.batch_size);
     last_logged_step_ = step_;
     last_logged_ = Clock::now();
     if (step_ == 0) {
@@ -104,11 +106,11 @@ class Run {
         WriteCheckpoint();
         return result_;
       }
-      Step(batch);
+      Step();
       const bool last = step_ == config_.steps;
       const bool log = log_.Due(step_);
       const bool validate = validate_.Due(step_);
-      if (log || validate || last) Log(log || last, validate || last);
+      if (log || validate || last) Log(log || last, validate || (last && !config_.validate_every.never()));
       if (checkpoint_.Due(step_) || last || OutOfPatience()) WriteCheckpoint();
       ReportProgress();
     }
@@ -133,21 +135,21 @@ class Run {
     return *annealed_;
   }
 
-  void Step(ContrastiveBatch& batch) {
+  void Step() {
     const int64_t first_row = step_ * config_.batch_size;
-    for (int64_t i = 0; i < batch.positives; ++i)
-      setup_.dataset.training->Draw(first_row + i, batch.Positive(i));
+    for (int64_t i = 0; i < batch_.positives; ++i)
+      setup_.dataset.training->Draw(first_row + i, batch_.Positive(i));
     FillNegatives(PerturbationOfStep(), static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(step_), 0,
-                  batch);
-    const StepResult result = setup_.step->Step(batch, config_.LearningRate(step_ + 1), step_ + 1);
-    if (!result.finite() || result.loss > kHopelessLoss) ThrowDiverged(result);
+                  batch_);
+    last_ = setup_.step->Step(batch_, config_.LearningRate(step_ + 1), step_ + 1);
+    if (!last_.finite() || last_.loss > kHopelessLoss) ThrowDiverged(step_ + 1);
     ++step_;
     result_.step = step_;
-    means_.Add(result);
+    means_.Add(last_);
   }
 
   // The state of the last good step is in memory, but it is about to diverge: the checkpoints are better.
-  [[noreturn]] void ThrowDiverged(const StepResult& result) const {
+  [[noreturn]] void ThrowDiverged(int64_t step) const {
     std::string advice =
         fmt::format("a smaller learning rate (--learning-rate {:.2g})", config_.learning_rate / 5);
     if (config_.clip == 0) advice += ", clipping of the gradient (--clip 5)";
@@ -159,8 +161,8 @@ class Run {
         fmt::format(
             "the training diverged at step {}: loss {}, energies {} of positives and {} of negatives, "
             "gradient norm {}. Try {}. The last good checkpoint is '{}'",
-            step_ + 1, result.loss, result.energy_positive, result.energy_negative, result.gradient_norm,
-            advice, checkpoints_.PathOf(checkpoints_.Steps().back())));
+            step, last_.loss, last_.energy_positive, last_.energy_negative, last_.gradient_norm, advice,
+            checkpoints_.PathOf(checkpoints_.Steps().back())));
   }
 
   void Log(bool log, bool validate) {
@@ -178,6 +180,10 @@ class Run {
     }
     if (validate && setup_.dataset.validation.rows > 0) {
       const double loss = Validate();
+      if (!std::isfinite(loss)) {
+        last_.loss = loss;
+        ThrowDiverged(step_);
+      }
       result_.validation_loss = loss;
       line.values.emplace_back(kValidationLoss, loss);
       if (result_.best.Add(step_, loss)) WriteDeployable(run_file::kBestModel);
@@ -201,7 +207,19 @@ class Run {
     return sum / static_cast<double>(rows.rows);
   }
 
+  // What a step reports is from before its update: the parameters that are about to be kept have not been
+  // tried yet.
+  void TryParameters() {
+    constexpr int64_t kFew = 16;  // the whole batch would take its memory twice
+    ContrastiveBatch few = MakeBatch(std::min(batch_.positives, kFew));
+    std::copy_n(batch_.rows.begin(), few.rows.size(), few.rows.begin());
+    std::copy_n(batch_.log_weights.begin(), few.log_weights.size(), few.log_weights.begin());
+    static_cast<ContrastiveLoss&>(last_) = setup_.step->Evaluate(few, /*averaged=*/false);
+    if (!last_.finite() || last_.loss > kHopelessLoss) ThrowDiverged(step_);
+  }
+
   void WriteCheckpoint() {
+    if (step_ > first_step_) TryParameters();
     checkpoints_.Write(MakeCheckpoint(), static_cast<int>(config_.keep_checkpoints),
                        [&](const StateTensor& tensor) { return setup_.step->ReadValues(tensor); });
     WriteModel();
@@ -248,7 +266,9 @@ class Run {
   std::unique_ptr<Perturbation> annealed_;  // of this step, where it changes
   std::string folder_;
   const TrainHooks& hooks_;
-  int64_t step_;
+  int64_t first_step_, step_;
+  ContrastiveBatch batch_;
+  StepResult last_;
   CheckpointFolder checkpoints_;
   MetricsLog metrics_;
   Ticker log_;
@@ -307,6 +327,8 @@ TrainResult ResumeTraining(TrainConfig config, const std::string& folder, const 
   TrainingSetup setup = checkpoint
                             ? SetUp(std::move(config), *checkpoint, hooks.synth)
                             : SetUp(std::move(config), hooks.synth);  // killed before its first checkpoint
+  if (checkpoint && setup.config.steps < checkpoint->step)
+    setup.config.Reject("steps", fmt::format("the run has taken {} already", checkpoint->step));
   if (checkpoint) checkpoint->state.clear();
   Describe(setup);
   spdlog::info("resuming at step {}", checkpoint ? checkpoint->step : 0);

@@ -287,6 +287,11 @@ struct TrainStep::Impl {
   std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
 };
 
+void KeepZeros(std::span<const float> parameters, std::span<float> average) {
+  for (size_t i = 0; i < average.size(); ++i)
+    if (parameters[i] == 0) average[i] = 0;
+}
+
 TrainStep::TrainStep(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
                      const TrainStepOptions& options)
     : impl_(std::make_unique<Impl>(energy_model, spec, options)) {}
@@ -374,7 +379,10 @@ void TrainStep::WriteState(std::span<const StateTensor> state) {
 void TrainStep::Export(onnx::ModelProto& energy_model, bool averaged) {
   const Ort::Value& vector = impl_->Vector(averaged ? "average" : "parameters");
   for (const ParameterSlot& slot : impl_->slots) {
-    impl_->memory.Read(Part(vector, slot.offset, {slot.size}), MutableParameter(energy_model, slot));
+    const std::span<float> values = MutableParameter(energy_model, slot);
+    impl_->memory.Read(Part(vector, slot.offset, {slot.size}), values);
+    if (averaged && impl_->spec.optimizer.l1 > 0)
+      KeepZeros(impl_->memory.Read(Part(impl_->Vector("parameters"), slot.offset, {slot.size})), values);
   }
 }
 

@@ -28,6 +28,10 @@ struct StepResult : ContrastiveLoss {
   bool finite() const;
 };
 
+// Makes the average zero where the parameter itself is: an l1 penalty leaves zeros, which an average only
+// comes close to.
+void KeepZeros(std::span<const float> parameters, std::span<float> average);
+
 // A named piece of the training state: kind is "parameters", "average", "first_moment", ... (StateNames() and
 // kSupportKind of training_spec.h), parameter the initialiser of the energy model it
 // belongs to.

@@ -26,10 +26,27 @@ constexpr char kModelName[] = "the model";
 
 [[noreturn]] void BadModel(const std::string& message) { throw Error(ErrorCode::kBadModel, message); }
 
-std::vector<std::string> FloatInitializers(const onnx::ModelProto& model) {
+// Means and variances that BatchNormalization takes from its data elsewhere: a gradient step may well make a
+// variance negative.
+std::set<std::string> Statistics(const onnx::ModelProto& model) {
+  std::set<std::string> statistics, others;
+  for (const auto& node : model.graph().node()) {
+    for (int i = 0; i < node.input_size(); ++i) {
+      const bool statistic = node.op_type() == "BatchNormalization" && i >= 3;
+      (statistic ? statistics : others).insert(node.input(i));
+    }
+  }
+  for (const std::string& name : others) statistics.erase(name);
+  return statistics;
+}
+
+// The float initialisers that may be trained.
+std::vector<std::string> ParameterNames(const onnx::ModelProto& model) {
+  const std::set<std::string> statistics = Statistics(model);
   std::vector<std::string> names;
   for (const auto& tensor : model.graph().initializer()) {
-    if (tensor.data_type() == onnx::TensorProto::FLOAT && ElementCount(tensor) > 0)
+    if (tensor.data_type() == onnx::TensorProto::FLOAT && ElementCount(tensor) > 0 &&
+        !statistics.contains(tensor.name()))
       names.push_back(tensor.name());
   }
   return names;
@@ -246,7 +263,7 @@ std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots) {
 std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
                                              const std::vector<std::string>& frozen) {
   const EnergyContract contract = CheckContract(energy_model, kModelName);
-  const std::vector<std::string> names = FloatInitializers(energy_model);
+  const std::vector<std::string> names = ParameterNames(energy_model);
   const std::vector<bool> is_frozen = Select(names, frozen, "frozen parameters");
   DifferentiateRequest request{contract.output, "", {}};
   for (size_t i = 0; i < names.size(); ++i) {

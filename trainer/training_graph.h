@@ -69,8 +69,9 @@ struct TrainingGraph {
 };
 
 // What BuildTrainingGraph() trains: the float initialisers that influence the energy, but those that are
-// frozen. Throws kBadModel where the model breaks the contract or cannot be differentiated, and
-// kInvalidArgument for a pattern that selects nothing or if nothing is left to train.
+// frozen and the statistics of BatchNormalization. Throws kBadModel where the model breaks the contract or
+// cannot be differentiated, and kInvalidArgument for a pattern that selects nothing or if nothing is left to
+// train.
 std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
                                              const std::vector<std::string>& frozen);
 

@@ -344,6 +344,15 @@ TEST_F(TrainCommand, RefusesToResumeWithOtherSettingsOrData) {
                 "not the one that the checkpoint was made with");
 }
 
+TEST_F(TrainCommand, OtherValidationRowsOrFewerStepsAreNoResumption) {
+  WriteBytes(Path("other.csv"), CorrelatedRows(50));
+  ASSERT_EQ(Train("run", {"--validation", Path("other.csv")}).exit_code, 0);
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--steps", "20"}), 2,
+                "the run has taken 40 already");
+  WriteBytes(Path("other.csv"), CorrelatedRows(60));
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--steps", "80"}), 1, "is not the data");
+}
+
 TEST_F(TrainCommand, DivergenceIsCaughtAtTheStepAndLeavesTheCheckpoint) {
   const CommandResult result = Train("run", {"--optimizer", "sgd", "--learning-rate", "1e30", "--clip", "0",
                                              "--w", "0", "--checkpoint-every", "1"});
@@ -352,6 +361,56 @@ TEST_F(TrainCommand, DivergenceIsCaughtAtTheStepAndLeavesTheCheckpoint) {
               AllOf(HasSubstr("a smaller learning rate"), HasSubstr("--clip 5"), HasSubstr("--w 1")));
   const CommandResult exported = RunOrtEd({"export", Path("run"), "-o", Path("model.onnx")});
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
+}
+
+// The loss that a step reports is from before its update.
+TEST_F(TrainCommand, ParametersThatExplodedAreNeverKept) {
+  const Arguments wild = {"--learning-rate", "1e10", "--steps", "1"};
+  ExpectFailure(Train("last", wild), 1, "the training diverged at step 1: ");
+  ExpectFailure(
+      Train("often", {"--learning-rate", "1e10", "--checkpoint-every", "1", "--keep-checkpoints", "1"}), 1,
+      "The last good checkpoint is '" + Path("often/checkpoints/step-0.ckpt'"));
+  // Also where validation finds it first; the run can be looked at and resumed afterwards.
+  const CommandResult validated =
+      Train("validated", {"--learning-rate", "1e9", "--hidden", "8,8,8,8", "--steps", "3", "--validate-every",
+                          "1", "--log-every", "1"});
+  ExpectFailure(validated, 1, "the training diverged at step 1: loss");
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("validated")}), 1,
+                "the training diverged at step 1: loss");
+}
+
+TEST_F(TrainCommand, ValidatesNeverIfToldSo) {
+  ASSERT_EQ(Train("run", {"--validate-every", "0"}).exit_code, 0);
+  for (const auto& line : Metrics("run")) EXPECT_FALSE(line.contains("validation_loss"));
+  EXPECT_FALSE(fs::exists(Path("run/best.onnx")));
+}
+
+TEST_F(TrainCommand, ZerosOfAnL1PenaltyAreExactInWhatIsDeployed) {
+  ASSERT_EQ(Train("run", {"--model", "ising", "--hidden", "", "--l1", "0.05", "--init", "zero", "--decay",
+                          "constant", "--steps", "300"})
+                .exit_code,
+            0);
+  const auto zeros = [&](const Arguments& how) {
+    Arguments arguments = {"export", Path("run"), "-o", Path("model.onnx")};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    EXPECT_EQ(RunOrtEd(arguments).exit_code, 0);
+    const CommandResult refit = Train("refit", {"--model", Path("model.onnx"), "--hidden", "", "--steps", "1",
+                                                "--freeze-zeros", "--force"});
+    EXPECT_EQ(refit.exit_code, 0) << refit.err;
+    EXPECT_EQ(RunOrtEd({"inspect", Path("model.onnx"), "--couplings", Path("J.csv")}).exit_code, 0);
+    const std::string couplings = ReadBytes(Path("J.csv"));
+    int count = 0;
+    for (size_t at = 0; (at = couplings.find_first_not_of("\n,", at)) != std::string::npos;) {
+      const size_t end = std::min(couplings.find_first_of("\n,", at), couplings.size());
+      count += std::abs(std::stod(couplings.substr(at, end - at))) < 1e-6;  // read off energies
+      at = end;
+    }
+    return count;
+  };
+  const int raw = zeros({"--weights", "raw"});
+  EXPECT_GT(raw, 8);  // more than the diagonal
+  EXPECT_EQ(zeros({}), raw);
+  EXPECT_TRUE(SameFiles(Path("model.onnx"), Path("run/model.onnx")));
 }
 
 TEST_F(TrainCommand, NeverReplacesAFolderUnasked) {
@@ -399,6 +458,13 @@ TEST_F(TrainCommand, MisuseIsExplained) {
   ExpectFailure(Train("run", {"--data", "synth:ising:colour=red"}), 1, "there are shape, sigma, rows, steps");
   ExpectFailure(Train("run", {"--data", "synth:moons:rows=3"}), 2, "moons takes no options");
   ExpectFailure(Train("run", {"--device", "abacus"}), 1, "abacus");
+  WriteBytes(Path("eight.onnx"), MlpModel(8, {4}));
+  ExpectFailure(Train("run", {"--data", "synth:ising:shape=3x3,rows=20", "--model", Path("eight.onnx"),
+                              "--hidden", ""}),
+                2, "its rows have 9 variables, not the 8 that are needed");
+  ExpectFailure(Train("run", {"--l1-parameters", "G"}), 2, "needs an l1 above 0");
+  ExpectFailure(Train("run", {"--method", "pool", "--window", "3x3"}), 2, "wider than a row of 6x1");
+  ExpectFailure(Train("run", {"--data", Path("\xff.csv")}), 2, "not UTF-8");
   EXPECT_FALSE(fs::exists(Path("run")));
 }
 
@@ -413,6 +479,8 @@ TEST_F(TrainCommand, MistakesInFilesAreExplained) {
   ExpectFailure(with_config("[model]\nmodel = \"transformer\"\n"), 1, "run.toml:2: model");
   ExpectFailure(with_config("[perturbation]\nmethod = \"pool\"\nwindow = \"wide\"\n"), 1,
                 "run.toml:3: window");
+  fs::create_directory(Path("folder"));
+  ExpectFailure(Train("run", {"--config", Path("folder")}), 1, "folder/config.toml");
   WriteBytes(Path("bad.csv"), "0,1,2\n");
   ExpectFailure(Train("run", {"--data", Path("bad.csv")}), 1, "bad.csv");
   WriteBytes(Path("empty.csv"), "");

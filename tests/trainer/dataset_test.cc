@@ -232,7 +232,7 @@ TEST(SyntheticDataset, MistakesAreNamed) {
       "synth:pinwheel");
   config.data = "synth:moons";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); }, "32 variables, the model needs 16");
+      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); }, "32 variables, not the 16 that are needed");
 }
 
 TEST_F(DatasetTest, HookMakesRowsThatNeedASampler) {

@@ -1,5 +1,6 @@
 #include "trainer/metrics.h"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -184,6 +185,14 @@ TEST(MetricsLog, DamageIsReportedWithItsLine) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl:2: not a line of metrics"));
   }
+}
+
+TEST(MetricsLog, WhatIsNotANumberIsLeftOut) {
+  const TempDir dir;
+  MetricsLog(dir.path(), 0).Append({.step = 1, .time = 2, .values = {{"loss", NAN}, {"norm", 3}}});
+  const auto lines = ReadMetrics(dir.File(MetricsLog::FileName()));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0].values, ElementsAre(NamedScalar{"norm", 3}));
 }
 
 TEST(MetricsLog, MissingFolderIsAnError) { EXPECT_THROW(MetricsLog("/nowhere/at/all", 0), Error); }

@@ -4,16 +4,21 @@
 #include <limits>
 #include <map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/energy_spec.h"
+#include "models/model_file.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/onnx_models.h"
 #include "tests/trainer/small_models.h"
 #include "trainer/perturbation/perturbation.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
+
+using ::testing::UnorderedElementsAre;
 
 constexpr int kDimension = 6, kWidth = 5, kNegatives = 4;
 
@@ -345,6 +350,18 @@ TEST(TrainStep, FrozenParametersStay) {
   training.Export(exported, false);
   EXPECT_EQ(ParameterValues(exported, "w1"), ParameterValues(model, "w1"));
   EXPECT_NE(ParameterValues(exported, "w2"), ParameterValues(model, "w2"));
+}
+
+TEST(TrainedParameters, LeaveOutTheStatisticsOfBatchNormalization) {
+  const onnx::ModelProto model = ParseModel(ModelFromText(R"(<ir_version: 8, opset_import: ["": 15]>
+    normalised (float[batch, 2] x) => (float[batch] energy)
+    <float[2] scale = {1, 2}, float[2] shift = {0, 1}, float[2] mean = {0.1, 0.2},
+     float[2] variance = {0.5, 0.7}, float[2] w = {1, 2}> {
+      y = BatchNormalization(x, scale, shift, mean, variance)
+      energy = MatMul(y, w)
+    })"),
+                                            "normalised");
+  EXPECT_THAT(NamesOf(TrainedParameters(model, {})), UnorderedElementsAre("scale", "shift", "w"));
 }
 
 TEST(TrainStep, PenaltiesReachOnlyTheChosenParameters) {

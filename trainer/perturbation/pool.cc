@@ -66,6 +66,11 @@ std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
                 "the window of the pool perturbation must be a height and a width of at least 1, not '" +
                     Shape(window) + "'");
   }
+  if (window[1] > image[1]) {
+    throw Error(ErrorCode::kInvalidArgument, "a window of " + Shape(window) + " is wider than a row of " +
+                                                 Shape(image) +
+                                                 "; give the image shape, or a window of one number");
+  }
   if (window[0] * window[1] == 1) {
     throw Error(ErrorCode::kInvalidArgument, "a window of 1x1 leaves every row as it is; give a larger one");
   }
