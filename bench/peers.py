@@ -5,6 +5,7 @@
     cmake --preset release && cmake --build --preset release --target pair_worker
     bench/peers.py                             # all pairs; docs/results/peers.md and the README's table
     bench/peers.py train-mlp train-resnet      # some, to the terminal
+    bench/peers.py --render                    # only writes the page and the table, from docs/results/data/peers.json
 
 Each side runs with one thread and with all cores, both sides alike. PyTorch's own setting does not reach OpenBLAS: it is
 held to the same number by its environment variable. Since PyTorch is often quickest with one thread of its own and all cores
@@ -14,12 +15,14 @@ same run.
 """
 import argparse
 import datetime
+import json
 import os
 import pathlib
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "results" / "data" / "peers.json"
 PYTHON = "/usr/bin/python3"  # the system's, which has Debian's PyTorch
 sys.path.insert(0, str(ROOT / "bench"))
 from paper import experiment, markdown  # noqa: E402
@@ -62,8 +65,12 @@ class Worker:
             environment["OPENBLAS_NUM_THREADS"] = str(blas_threads)
             if blas_threads != threads:
                 self.setting += f", OpenBLAS {blas_threads}"
-        self.process = subprocess.Popen(command, env=environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.process = subprocess.Popen(command, env=environment, text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except FileNotFoundError as error:
+            sys.exit(f"there is no {error.filename}; this page's head says how to build it and to install PyTorch: "
+                     "bench/peers.py --help")
         self.ask("threads", threads)
         self.ask("steps", 1)  # warm-up
 
@@ -149,23 +156,39 @@ def table(results):
                            "of peak"], rows)
 
 
-def provenance():
-    version = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True)
-    return (f"Measured {datetime.date.today().isoformat()} on {experiment.machine()}, PyTorch {version.stdout.strip()} with "
-            "OpenBLAS, by `bench/peers.py`: interleaved, the fastest of several.")
+def machine():
+    """What the figures depend on: cores, their kind, their widest vectors and the cache that they share."""
+    info = dict(line.split(":", 1) for line in subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines())
+    value = {name.strip(): text.strip() for name, text in info.items()}
+    vectors = next((v for v in ("avx512f", "avx2", "asimd") if v in value.get("Flags", "").split()), "no vectors")
+    return (f"{experiment.machine()} (family {value.get('CPU family')}, model {value.get('Model')}, {vectors}, "
+            f"{value.get('L3 cache', 'unknown').split(' (')[0]} of L3 cache)")
 
 
-def write(results):
+def torch_version():
+    return subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
+
+
+def record(results):
+    DATA.write_text(json.dumps({"date": datetime.date.today().isoformat(), "machine": machine(), "torch": torch_version(),
+                                "results": results}, indent=1) + "\n")
+
+
+def write():
+    data = json.loads(DATA.read_text())
+    results = data["results"]
+    provenance = (f"Measured {data['date']} on {data['machine']}, PyTorch {data['torch']} with OpenBLAS, by `bench/peers.py`: "
+                  "interleaved, the fastest of several.")
     details = "\n".join(f"| {TASKS[r['task']][0]} | {side} | {setting} | {1e3 * seconds:.2f} |"
                         for r in results for side, setting, seconds in r["sides"])
-    markdown.write_page("peers", f"# ort-ed and PyTorch, side by side\n\n{provenance()} \"Times\" is how many times as fast "
+    markdown.write_page("peers", f"# ort-ed and PyTorch, side by side\n\n{provenance} \"Times\" is how many times as fast "
                         f"ort-ed is, with the same number of threads or each at its best.\n\n{table(results)}\n\n## Everything "
                         f"measured\n\n| | side | setting | ms |\n|---|---|---|---|\n{details}\n")
     readme = (ROOT / "README.md").read_text()
     begin, end = "<!-- peers: written by bench/peers.py -->", "<!-- peers end -->"
     if begin in readme:
         before, after = readme.split(begin)[0], readme.split(end)[1]
-        (ROOT / "README.md").write_text(f"{before}{begin}\n{table(results)}\n\n{provenance()}\n{end}{after}")
+        (ROOT / "README.md").write_text(f"{before}{begin}\n{table(results)}\n\n{provenance}\n{end}{after}")
 
 
 def main():
@@ -173,7 +196,10 @@ def main():
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--render", action="store_true", help="measure nothing, write the page and the table")
     options = parser.parse_args()
+    if options.render:
+        return write()
     results = []
     for task in options.tasks or TASKS:
         if task not in TASKS:
@@ -181,7 +207,8 @@ def main():
         results.append(measure(task, options.build, options.rounds))
         show(results[-1])
     if not options.tasks:
-        write(results)
+        record(results)
+        write()
 
 
 main()
