@@ -1,9 +1,10 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The paper's experiments with ort-ed: runs a table, resumes where it was stopped, writes docs/results/*.md.
 
+    tools/setup.sh --bench                     # brings numpy
     cmake --preset release && cmake --build --preset release --target ort-ed
     bench/paper.py densities                   # runs the cells that have no result yet, then writes the page
-    bench/paper.py densities --only='pinwheel*'
+    bench/paper.py densities --only='pinwheel*' --again    # runs these cells, also where they have a result
     bench/paper.py real --data ~/data          # the sets of others, in a folder of yours
     bench/paper.py ising real --render         # only writes the pages
 """
@@ -20,12 +21,17 @@ TABLES = ["densities", "ablations", "ising", "images", "real"]
 NEED_DATA = {"images", "real"}
 
 
-def run(table, pattern):
-    for name in table.cells():
+def run(table, pattern, again):
+    names = fnmatch.filter(table.cells(), pattern)
+    if not names:
+        raise SystemExit(f"{table.NAME} has no cell '{pattern}'; there are {', '.join(table.cells())}")
+    for name in names:
         cell = experiment.Cell(table.NAME, name)
-        if fnmatch.fnmatch(name, pattern) and cell.result() is None:
+        if cell.result() is None or again:
             print(f"{table.NAME}/{name}", flush=True)
             table.run(cell)
+        else:
+            print(f"{table.NAME}/{name} has a result; --again runs it anew", flush=True)
 
 
 def render(table):
@@ -41,6 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="+", choices=TABLES, metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--only", default="*", metavar="PATTERN", help="cells to run, e.g. 'pinwheel*'")
+    parser.add_argument("--again", action="store_true", help="run cells that have a result, too")
     parser.add_argument("--render", action="store_true", help="run nothing, write the pages")
     parser.add_argument("--ort-ed", type=pathlib.Path, default=experiment.Settings.ort_ed, metavar="FILE")
     parser.add_argument("--out", type=pathlib.Path, default=experiment.Settings.out, metavar="FOLDER",
@@ -49,6 +56,8 @@ def main():
     options = parser.parse_args()
     if not options.data and not options.render and NEED_DATA.intersection(options.tables):
         parser.error(f"{' and '.join(sorted(NEED_DATA))} need --data FOLDER: their pages in docs/results say with which files")
+    if not options.render and not options.ort_ed.exists():
+        parser.error(f"there is no {options.ort_ed}; build it as above, or name another with --ort-ed")
     experiment.Settings.ort_ed = options.ort_ed.resolve()
     experiment.Settings.out = options.out.resolve()
     if options.data:
@@ -56,7 +65,7 @@ def main():
     for name in options.tables:
         table = importlib.import_module(f"paper.{name}")
         if not options.render:
-            run(table, options.only)
+            run(table, options.only, options.again)
         render(table)
 
 

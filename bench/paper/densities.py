@@ -83,7 +83,7 @@ PAGE = """
 
 Points of seven planar densities in the 32-bit Gray code of the paper, learned from a stream of samples. A model's mean
 negative log-likelihood cannot be below the entropy of the truth, so what counts is the difference, in nats; the entropies
-are computed by numerical integration (`runtime/data/planar.h`). The goal is {goal} nats and an MMD within the scatter of the
+stand in `runtime/data/planar.cc`, and a test computes them again by numerical integration. The goal is {goal} nats and an MMD within the scatter of the
 truth: of {cells} measured cells ({all} in all) {met} have the first and {inside} the second.
 
 {provenance}

@@ -67,24 +67,27 @@ class Cell:
         return json.loads(done.stdout) if "--json" in words else done.stdout
 
     def train(self, recipe, *options, run="run"):
-        """A training by a recipe, resumed where an earlier one stopped. Returns its result with the seconds it took."""
+        """A training by a recipe, resumed where an earlier one with the same recipe and options stopped. Returns its result
+        with the seconds it took."""
         folder = self.folder / run
-        if list(folder.glob("checkpoints/*.ckpt")):
+        words = ["train", "--config", RECIPES / recipe, *options, "-o", folder]
+        made_by = folder.with_name(f"{run}.made-by")
+        made_of = f"{command_line(words)}\n\n{(RECIPES / recipe).read_text()}"
+        if list(folder.glob("checkpoints/*.ckpt")) and made_by.exists() and made_by.read_text() == made_of:
             result = self.ort_ed("train", "--resume", folder, "--json", keep=False)
         else:
             folder.parent.mkdir(parents=True, exist_ok=True)
+            made_by.write_text(made_of)
             force = ["--force"] if folder.exists() else []
-            result = self.ort_ed("train", "--config", RECIPES / recipe, *options, "-o", folder, *force, "--json",
-                                 keep=False)
-        words = ["train", "--config", RECIPES / recipe, *options, "-o", folder]
+            result = self.ort_ed(*words, *force, "--json", keep=False)
         seconds = training_seconds(folder)
         self.commands.append({"command": command_line(words), "seconds": round(seconds, 1)})
-        return {**result, "seconds": seconds, "model": folder / "model.onnx"}
+        return {**result, "seconds": seconds, "model": folder / "model.onnx", "best_model": folder / "best.onnx"}
 
     def with_gradient(self, model):
-        """The model of a training in the form that gradient-guided samplers need."""
+        """The model in the form that gradient-guided samplers need."""
         guided = self.folder / "model.onnx"
-        self.ort_ed("export", model.parent, "--with-gradient", "-o", guided)
+        self.ort_ed("export", model, "--with-gradient", "-o", guided)
         return guided
 
     def finish(self, values):

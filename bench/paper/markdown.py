@@ -21,7 +21,8 @@ def provenance(results, table_name):
     machines = ", ".join(sorted({r["machine"] for r in results}))
     versions = ", ".join(sorted({r["version"] for r in results}))
     return (f"Measured {span} on {machines}, {versions}. `bench/paper.py {table_name}` makes this page: it runs what has no "
-            f"result file in `docs/results/data/{table_name}/` yet and writes the tables from those files.")
+            f"result file in `docs/results/data/{table_name}/` yet, with `--again` also the rest, and writes the tables from those "
+            "files. Where a list of commands reads rows that none of them makes, the driver made them.")
 
 
 def write_page(name, text):
