@@ -84,14 +84,18 @@ constexpr Method kMethods[] = {
     {"is", "importance sampling with independent proposals of the base", Importance},
 };
 
+// Why an estimate is not to be written, and what to do; empty: nothing speaks against it.
+std::string WhyNotWritten(const LogZEstimate& estimate) {
+  if (!std::isfinite(estimate.log_z)) return "its energies overflow: look for divergence in its training";
+  if (estimate.samples == 1) return "one chain has no error, take more (--chains)";
+  return estimate.warning;
+}
+
 void WriteToModel(const std::string& path, AtomicFile& file, const LogZEstimate& estimate) {
-  if (!std::isfinite(estimate.log_z) || !std::isfinite(estimate.standard_error)) {
+  if (const std::string why = WhyNotWritten(estimate); !why.empty())
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' stays as it is: log Z {} +- {} is nothing to score with; {}", path,
-                            estimate.log_z, estimate.standard_error,
-                            estimate.samples == 1 ? "one chain has no error, take more (--chains)"
-                                                  : "look for divergence in its training"));
-  }
+                            estimate.log_z, estimate.standard_error, why));
   onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
   SetMetadata(model, metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
   SetMetadata(model, metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
@@ -107,7 +111,8 @@ void AddArguments(argparse::ArgumentParser& parser) {
   for (const Method& method : kMethods) methods += fmt::format("\n  {:<7}{}", method.name, method.summary);
   parser.add_argument("--method").default_value(std::string("ais")).metavar("NAME").help(methods);
   parser.add_argument("--write").flag().help(
-      "write log Z, its error and method into the model's metadata, for `score`");
+      "write log Z, its error and method into the model's metadata, for `score`; not an estimate that cannot "
+      "be believed");
   parser.add_argument("--data")
       .default_value(std::string())
       .metavar("FILE")
@@ -136,7 +141,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   std::optional<AtomicFile> updated;
   if (arguments.get<bool>("--write")) updated.emplace(path);
   const LogZEstimate estimate = method.estimate({arguments, model, ReadTarget(arguments, model), options});
-  if (!estimate.warning.empty()) spdlog::warn("{}", estimate.warning);
+  if (!updated && !estimate.warning.empty()) spdlog::warn("{}", estimate.warning);  // else an error says it
   if (arguments.get<bool>("--json")) {
     std::cout << ToJson(estimate).dump(2) << "\n";
   } else {

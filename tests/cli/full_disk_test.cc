@@ -142,7 +142,7 @@ TEST_P(FullDisk, Sample) {
 }
 
 TEST_P(FullDisk, LogZWrite) {
-  ExpectFailureAfterResult({"logz", model_, "--temperatures", "3", "--chains", "5", "--write"}, model_,
+  ExpectFailureAfterResult({"logz", model_, "--temperatures", "3", "--chains", "25", "--write"}, model_,
                            "log Z");
 }
 

@@ -163,6 +163,23 @@ TEST(LogZCommand, AnErrorThatIsNotKnownIsNotWritten) {
   EXPECT_EQ(RunOrtEd({"score", model, WriteRows(folder, 6)}).exit_code, 0);
 }
 
+TEST(LogZCommand, AnEstimateThatCannotBeBelievedIsNotWritten) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "ising", 16, {{"scale", "3"}});  // few states carry its weight
+  const std::string before = ReadBytes(model);
+  const std::vector<std::string> estimate = {"logz", model, "--method", "is", "--proposals", "30"};
+  const CommandResult shown = RunOrtEd(estimate);
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("warning"), HasSubstr("can be believed")));
+  std::vector<std::string> written = estimate;
+  written.emplace_back("--write");
+  const CommandResult refused = RunOrtEd(written);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, shown.out);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("stays as it is"), HasSubstr("more proposals")));
+  EXPECT_EQ(ReadBytes(model), before);
+}
+
 TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
   const TempDir folder;
   const std::string state = folder.File("state");
