@@ -14,6 +14,8 @@
 #include "tools/annealing_run.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/foreign_options.h"
+#include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/random_rows.h"
 #include "tools/sampling_model.h"
@@ -70,18 +72,22 @@ LogZEstimate Importance(const Request& request) {
 struct Method {
   const char* name;
   const char* summary;
+  std::vector<std::string> options;  // those of kOptions that mean something to it
   LogZEstimate (*estimate)(const Request& request);
 };
 
-constexpr Method kMethods[] = {
-    {"ais", "annealed importance sampling; on average a little below log Z", Ais},
+// Those that mean something to some methods only.
+const std::vector<std::string> kOptions = {"--data", "--state"};
+
+const Method kMethods[] = {
+    {"ais", "annealed importance sampling; on average a little below log Z", {"--state"}, Ais},
     {"raise",
      "the same in reverse; a little above on average if it starts at samples of the model: rows of --data, "
-     "or "
-     "what ais ends with",
+     "or what ais ends with",
+     {"--data", "--state"},
      Raise},
-    {"exact", "all 2^D states, D up to 26", Exact},
-    {"is", "importance sampling with independent proposals of the base", Importance},
+    {"exact", "all 2^D states, D up to 26", {}, Exact},
+    {"is", "importance sampling with independent proposals of the base", {}, Importance},
 };
 
 // Why an estimate is not to be written, and what to do; empty: nothing speaks against it.
@@ -134,6 +140,8 @@ void AddArguments(argparse::ArgumentParser& parser) {
 
 void Run(const argparse::ArgumentParser& arguments) {
   const Method& method = FindNamed(kMethods, arguments.get("--method"), "method");
+  RefuseForeignOptions(arguments, kOptions, method.options, fmt::format("logz --method {}", method.name));
+  CheckOutputPaths(arguments, {"--state"}, {"model", "--data"});
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
   const std::string path = arguments.get("model");
   const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler);

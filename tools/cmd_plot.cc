@@ -1,10 +1,9 @@
-#include <algorithm>
-
 #include <spdlog/spdlog.h>
 
 #include "runtime/data/atomic_file.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/foreign_options.h"
 #include "tools/output_paths.h"
 #include "tools/plot_kind.h"
 
@@ -17,7 +16,8 @@ const std::vector<const PlotKind*>& Kinds() {
   return kinds;
 }
 
-constexpr const char* kOptions[] = {"--density", "--shape", "--truth", "--grid", "--rows", "--data"};
+// Those that mean something to some kinds only.
+const std::vector<std::string> kOptions = {"--density", "--shape", "--truth", "--grid", "--rows", "--data"};
 
 void AddArguments(argparse::ArgumentParser& parser) {
   std::string kinds = "what to draw:";
@@ -44,15 +44,9 @@ void AddArguments(argparse::ArgumentParser& parser) {
   AddDeviceArguments(parser);
 }
 
-void RefuseForeignOptions(const PlotKind& kind, const argparse::ArgumentParser& arguments) {
-  for (const char* option : kOptions)
-    if (arguments.is_used(option) && std::ranges::find(kind.options, option) == kind.options.end())
-      throw UsageError(fmt::format("{} means nothing to `ort-ed plot {}`", option, kind.name));
-}
-
 void Run(const argparse::ArgumentParser& arguments) {
   const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
-  RefuseForeignOptions(kind, arguments);
+  RefuseForeignOptions(arguments, kOptions, kind.options, fmt::format("plot {}", kind.name));
   CheckOutputPaths(arguments, {"--output"}, {"input", "--truth"});
   const std::string output = PicturePath(arguments.get("--output"));
   AtomicFile file(output);  // opened first: that it cannot be written should not be found out at the end

@@ -214,6 +214,24 @@ TEST(LogZCommand, ADamagedStateIsRefused) {
   EXPECT_TRUE(std::filesystem::exists(folder.File("state")));
 }
 
+TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 6), rows = WriteRows(folder, 6);
+  const auto fails = [&](const std::vector<std::string>& options, const std::string& message) {
+    std::vector<std::string> arguments = {"logz", model};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const CommandResult result = RunOrtEd(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_EQ(result.out, "");
+  };
+  fails({"--state", model}, "--state would overwrite");
+  fails({"--method", "raise", "--data", rows, "--state", rows}, "--state would overwrite");
+  fails({"--data", rows}, "--data means nothing to `ort-ed logz --method ais`");
+  fails({"--method", "exact", "--state", folder.File("state")}, "--state means nothing");
+  fails({"--method", "is", "--state", folder.File("state")}, "--state means nothing");
+}
+
 TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
