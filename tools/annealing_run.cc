@@ -22,7 +22,7 @@ constexpr std::string_view kBases[] = {"model", "uniform"};
 }  // namespace
 
 void AddAnnealingArguments(argparse::ArgumentParser& parser) {
-  AddSamplerArguments(parser);
+  AddSamplerArguments(parser, ChainUse::kAnnealing);
   parser.add_argument("--temperatures")
       .default_value(AnnealingOptions().temperatures)
       .scan<'i', int64_t>()

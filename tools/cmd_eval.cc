@@ -234,6 +234,9 @@ void AddArguments(argparse::ArgumentParser& parser) {
   AddComparisonArguments(parser);
   AddAnnealingArguments(parser);
   AddDataArguments(parser);
+  parser["--seed"].help(
+      "of chains, proposals, samples and the rows where RAISE starts, and of the bits of --binarise "
+      "stochastic");
   AddDeviceArguments(parser);
 }
 

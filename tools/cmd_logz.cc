@@ -135,6 +135,8 @@ void AddArguments(argparse::ArgumentParser& parser) {
       .metavar("FILE")
       .help("ais, raise: keeps the state of a long run here; the same command continues from it");
   AddDataArguments(parser);
+  parser["--seed"].help(
+      "of chains, proposals and the rows drawn from --data, and of the bits of --binarise stochastic");
   AddDeviceArguments(parser);
 }
 

@@ -15,14 +15,22 @@ struct ScanName {
 
 constexpr ScanName kScans[] = {{"systematic", Scan::kSystematic}, {"random", Scan::kRandom}};
 
+bool Suits(const SamplerEntry& sampler, ChainUse use) {
+  return use == ChainUse::kAny || (sampler.exact && std::string_view(sampler.name) != "tempering");
+}
+
+std::string SamplerHelp(ChainUse use) {
+  std::string help = "how chains move:";
+  for (const SamplerEntry* entry : Samplers())
+    if (Suits(*entry, use)) help += fmt::format("\n  {:<13}{}", entry->name, entry->summary);
+  return help;
+}
+
 }  // namespace
 
-void AddSamplerArguments(argparse::ArgumentParser& parser) {
+void AddSamplerArguments(argparse::ArgumentParser& parser, ChainUse use) {
   const SamplerOptions defaults;
-  std::string names = "how chains move:";
-  for (const SamplerEntry* entry : Samplers())
-    names += fmt::format("\n  {:<13}{}", entry->name, entry->summary);
-  parser.add_argument("--sampler").default_value(std::string("gibbs")).metavar("NAME").help(names);
+  parser.add_argument("--sampler").default_value(std::string("gibbs")).metavar("NAME").help(SamplerHelp(use));
   parser.add_argument("--scan")
       .default_value(std::string("systematic"))
       .metavar("ORDER")
@@ -46,7 +54,7 @@ void AddSamplerArguments(argparse::ArgumentParser& parser) {
       .default_value(defaults.step_size)
       .scan<'g', double>()
       .metavar("A")
-      .help("dula, dmala: alpha");
+      .help(use == ChainUse::kAnnealing ? "dmala: alpha" : "dula, dmala: alpha");
   parser.add_argument("--path-length")
       .default_value(defaults.path_length)
       .scan<'i', int>()

@@ -13,8 +13,12 @@ struct ChosenSampler {
   SamplerOptions options;
 };
 
-// --sampler and the options of the samplers, the same for every command that moves chains.
-void AddSamplerArguments(argparse::ArgumentParser& parser);
+// Whose chains they are: annealing takes only samplers that keep the distribution of one temperature.
+enum class ChainUse { kAny, kAnnealing };
+
+// --sampler and the options of the samplers, the same for every command that moves chains; help lists the
+// samplers that the use takes.
+void AddSamplerArguments(argparse::ArgumentParser& parser, ChainUse use = ChainUse::kAny);
 ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments);
 
 // The options of parallel tempering, for commands whose chains may use it.

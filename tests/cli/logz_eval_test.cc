@@ -21,7 +21,9 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string WriteModel(const TempDir& folder, const std::string& architecture, int64_t dimension,
                        std::map<std::string, std::string> options = {}, uint64_t seed = 5) {
@@ -97,6 +99,16 @@ TEST(LogZCommand, UnknownNamesListTheCandidates) {
   expect_unknown("--base", "model, uniform");
   expect_unknown("--spacing", "linear, sigmoid and adaptive");
   expect_unknown("--device", "cpu");
+}
+
+TEST(LogZCommand, HelpTellsWhatAnnealingTakes) {
+  for (const std::string command : {"logz", "eval"}) {
+    const CommandResult help = RunOrtEd({command, "--help"});
+    EXPECT_THAT(help.out,
+                AllOf(HasSubstr("block-gibbs"), HasSubstr("dmala"), HasSubstr("of chains, proposals")));
+    EXPECT_THAT(help.out, Not(AnyOf(HasSubstr("dula"), HasSubstr("tempering")))) << command;
+  }
+  EXPECT_THAT(RunOrtEd({"sample", "--help"}).out, AllOf(HasSubstr("dula"), HasSubstr("tempering")));
 }
 
 TEST(LogZCommand, ExactEnumerationEndsAtDimension26) {
