@@ -12,7 +12,6 @@ namespace ort_ed {
 namespace {
 
 constexpr uint32_t kBlockGibbsPurpose = 0x424C4B47;  // "BLKG"
-constexpr int kMaxBlock = 12;
 constexpr int64_t kBatchRows = 16384;
 
 // The states of one block of one chain: bit k of a pattern is the value of sites[k].

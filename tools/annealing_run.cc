@@ -10,6 +10,7 @@
 #include "tools/annealing_state.h"
 #include "tools/find_named.h"
 #include "tools/interrupt.h"
+#include "tools/option_values.h"
 #include "tools/progress.h"
 #include "tools/sampler_arguments.h"
 
@@ -46,11 +47,11 @@ void AddAnnealingArguments(argparse::ArgumentParser& parser) {
 AnnealingOptions ReadAnnealingOptions(const argparse::ArgumentParser& arguments) {
   const ChosenSampler sampler = ReadSamplerArguments(arguments);
   AnnealingOptions options;
-  options.temperatures = arguments.get<int64_t>("--temperatures");
+  options.temperatures = NumberFrom<int64_t>(arguments, "--temperatures", 1);
   options.spacing = ParseSpacing(arguments.get("--spacing"));
   options.sampler = sampler.name;
   options.sampler_options = sampler.options;
-  options.chains = arguments.get<int64_t>("--chains");
+  options.chains = NumberFrom<int64_t>(arguments, "--chains", 1);
   options.seed = arguments.get<uint64_t>("--seed");
   return options;
 }

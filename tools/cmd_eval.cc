@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/energies_picture.h"
 #include "tools/find_named.h"
+#include "tools/option_values.h"
 #include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/random_rows.h"
@@ -252,7 +253,16 @@ void WarnOf(const Evaluation& e) {
   }
 }
 
+// Wrong numbers should not be found out after hours, nor only for the method that uses them.
+void CheckNumbers(const argparse::ArgumentParser& arguments) {
+  ReadAnnealingOptions(arguments);
+  NumberFrom<int64_t>(arguments, "--proposals", 2);
+  NumberFrom<int64_t>(arguments, "--raise-rows", 0);
+  NumberFrom<int64_t>(arguments, "--raise-chains", 1);
+}
+
 void Run(const argparse::ArgumentParser& arguments) {
+  CheckNumbers(arguments);
   const LogZMethod& method = FindNamed(kLogZMethods, arguments.get("--log-z"), "--log-z");
   Evaluation evaluation;
   if (const auto density = arguments.present("--density"))
@@ -265,8 +275,6 @@ void Run(const argparse::ArgumentParser& arguments) {
       LoadForSampling(arguments.get("model"), ChosenLoadOptions(arguments), arguments.get("--sampler"));
   const RowTable data = ReadRows(arguments.get("--data"), ChosenRowOptions(arguments, model.dimension()));
   CheckComparison(arguments, data);
-  if (arguments.get<int64_t>("--raise-rows") < 0 || arguments.get<int64_t>("--raise-chains") < 1)
-    throw UsageError("--raise-rows must be at least 0 and --raise-chains at least 1");
   if (evaluation.entropy && data.columns != PlanarCode::kBits)
     throw UsageError(fmt::format("--density: its rows have {} variables, those of '{}' {}",
                                  int{PlanarCode::kBits}, arguments.get("--data"), data.columns));

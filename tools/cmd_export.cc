@@ -9,6 +9,7 @@
 #include "runtime/data/atomic_file.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/option_values.h"
 #include "trainer/export.h"
 #include "trainer/input_gradient.h"
 #include "trainer/setting_value.h"
@@ -55,14 +56,14 @@ void AddArguments(argparse::ArgumentParser& parser) {
 }
 
 void Threshold(const argparse::ArgumentParser& arguments, onnx::ModelProto& model) {
-  const auto threshold = arguments.present<double>("--threshold");
-  if (!threshold) {
+  if (!arguments.is_used("--threshold")) {
     if (arguments.is_used("--threshold-on")) throw UsageError("--threshold-on needs --threshold");
     return;
   }
+  const double threshold = PositiveNumber(arguments, "--threshold");
   Words patterns;
   ParseValue(arguments.get("--threshold-on"), patterns);
-  const Sparsity sparsity = ThresholdParameters(model, *threshold, patterns);
+  const Sparsity sparsity = ThresholdParameters(model, threshold, patterns);
   spdlog::info("{} of {} values are zero", sparsity.zeros, sparsity.entries);
 }
 

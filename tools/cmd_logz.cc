@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/find_named.h"
 #include "tools/foreign_options.h"
+#include "tools/option_values.h"
 #include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/random_rows.h"
@@ -144,6 +145,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   const Method& method = FindNamed(kMethods, arguments.get("--method"), "method");
   RefuseForeignOptions(arguments, kOptions, method.options, fmt::format("logz --method {}", method.name));
   CheckOutputPaths(arguments, {"--state"}, {"model", "--data"});
+  NumberFrom<int64_t>(arguments, "--proposals", 2);
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
   const std::string path = arguments.get("model");
   const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler);

@@ -13,6 +13,7 @@
 #include "runtime/data/row_reader.h"
 #include "tools/architecture_arguments.h"
 #include "tools/command.h"
+#include "tools/option_values.h"
 #include "tools/output_paths.h"
 #include "tools/progress.h"
 
@@ -87,9 +88,8 @@ std::vector<float> BaseMean(const argparse::ArgumentParser& arguments, const Ene
     if (arguments.is_used("--base-smoothing")) throw UsageError("--base-smoothing needs --base");
     return {};
   }
-  const auto smoothing = arguments.get<double>("--base-smoothing");
-  if (!(smoothing >= 0 && smoothing <= 0.5))
-    throw UsageError(fmt::format("--base-smoothing must be from 0 to 0.5, not {}", smoothing));
+  const auto smoothing = NumberWhere<double>(
+      arguments, "--base-smoothing", [](double s) { return s >= 0 && s <= 0.5; }, "from 0 to 0.5");
   return SmoothedMean(ColumnMeans(*data, ChosenRowOptions(arguments, ExpectedColumns(spec))), smoothing);
 }
 
@@ -97,8 +97,8 @@ EnergySpec ChosenSpec(const argparse::ArgumentParser& arguments) {
   EnergySpec spec;
   spec.architecture = FindArchitecture(arguments.get("architecture")).name;
   spec.options = GivenArchitectureOptions(arguments);
-  spec.dimension = arguments.present<int64_t>("--dimension").value_or(0);
-  if (const auto shape = arguments.present("--image-shape")) spec.image_shape = ParseImageShape(*shape);
+  if (arguments.is_used("--dimension")) spec.dimension = NumberFrom<int64_t>(arguments, "--dimension", 1);
+  if (arguments.is_used("--image-shape")) spec.image_shape = ImageShapeOf(arguments, "--image-shape");
   spec.seed = arguments.get<uint64_t>("--seed");
   spec.base_mean = BaseMean(arguments, spec);
   return spec;
@@ -108,7 +108,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   CheckOutputPaths(arguments, {"--output"}, {"--base"});
   const auto output = arguments.get("--output");
   const EnergySpec spec = ChosenSpec(arguments);
-  const onnx::ModelProto model = BuildModel(spec);
+  const onnx::ModelProto model = BlameTheOptions([&] { return BuildModel(spec); });
   WriteFileAtomically(output, SerializeModel(model));
   const ModelSummary summary = Summarise(model, output, {});
   spdlog::info("wrote {}: {}, {} variables, {} parameters", output, spec.architecture,

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
-#include "models/energy_spec.h"
 #include "ort_ed/diagnostics.h"
 #include "ort_ed/error.h"
 #include "ort_ed/sampler.h"
@@ -15,6 +14,7 @@
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/option_values.h"
 #include "tools/output_paths.h"
 #include "tools/picture/pictures.h"
 #include "tools/progress.h"
@@ -199,10 +199,11 @@ class SampleRun {
 
 // Height and width of a sample as an image, for --png.
 std::vector<int64_t> ChosenShape(const argparse::ArgumentParser& arguments, const EnergyModel& model) {
-  const auto given = arguments.present("--shape");
+  const bool given = arguments.is_used("--shape");
   if (!given && !model.metadata().image_shape)
     throw UsageError("--png needs --shape HxW: the model does not say how its variables form an image");
-  const std::vector<int64_t> shape = given ? ParseImageShape(*given) : *model.metadata().image_shape;
+  const std::vector<int64_t> shape =
+      given ? ImageShapeOf(arguments, "--shape") : *model.metadata().image_shape;
   if (shape[0] * shape[1] != model.dimension()) {
     throw UsageError(
         fmt::format("--shape {}x{} is not the shape of {} variables", shape[0], shape[1], model.dimension()));

@@ -9,6 +9,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
+#include "tools/option_values.h"
 #include "tools/output_paths.h"
 #include "tools/progress.h"
 
@@ -153,7 +154,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   if (!json && output.empty()) output = "-";
 
   LoadOptions options = ChosenLoadOptions(arguments);
-  options.batch_rows = arguments.get<int64_t>("--batch");
+  options.batch_rows = NumberFrom<int64_t>(arguments, "--batch", 0);
   const EnergyModel model = EnergyModel::FromFile(model_path, options);
   const auto reader = OpenRows(data, ChosenRowOptions(arguments, model.dimension()));
   const auto writer = OpenOutput(model, output);

@@ -6,13 +6,13 @@
 
 #include <spdlog/spdlog.h>
 
-#include "models/energy_spec.h"
 #include "models/lattice.h"
 #include "ort_ed/error.h"
 #include "ort_ed/sampler.h"
 #include "runtime/data/row_writer.h"
 #include "tools/command.h"
 #include "tools/data_family.h"
+#include "tools/option_values.h"
 #include "tools/progress.h"
 #include "tools/quadratic_couplings.h"
 
@@ -92,14 +92,14 @@ std::vector<double> CouplingsOf(const IsingRequest& request) {
 }
 
 void Write(const DataRequest& request, const argparse::ArgumentParser& arguments) {
-  const std::vector<int64_t> shape = ParseImageShape(arguments.get("--shape"));
+  const std::vector<int64_t> shape = ImageShapeOf(arguments, "--shape");
   const IsingRequest ising{.height = shape[0],
                            .width = shape[1],
                            .sigma = arguments.get<double>("--sigma"),
                            .rows = request.rows,
                            .updates = arguments.get<int64_t>("--steps"),
                            .seed = request.seed,
-                           .threads = arguments.get<int>("--threads")};
+                           .threads = NumberFrom(arguments, "--threads", 0)};
   const int64_t spins = ising.height * ising.width;
   const auto writer = CreateBitFile(request.output, {.columns = spins});
   DrawIsingRows(ising, [&](std::span<const uint8_t> rows) { writer->Write(rows); });

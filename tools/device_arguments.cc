@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/command.h"
+#include "tools/option_values.h"
 
 namespace ort_ed {
 
@@ -20,7 +21,7 @@ LoadOptions ChosenLoadOptions(const argparse::ArgumentParser& arguments) {
   const auto device = arguments.get<std::string>("--device");
   LoadOptions options;
   options.device = ParseDevice(device);
-  options.threads = arguments.get<int>("--threads");
+  options.threads = NumberFrom(arguments, "--threads", 0);
   if (device == "auto") spdlog::info("--device auto: running on {}", ToString(options.device));
   return options;
 }

@@ -8,6 +8,7 @@
 #include "ort_ed/log_z.h"
 #include "ort_ed/mmd.h"
 #include "tools/command.h"
+#include "tools/option_values.h"
 #include "tools/progress.h"
 #include "tools/sampler_arguments.h"
 
@@ -93,8 +94,8 @@ void CheckComparison(const argparse::ArgumentParser& arguments, const RowTable& 
   const auto samples = arguments.get<int64_t>("--samples");
   if (samples == 0) return;
   for (const char* name : {"--samples", "--sample-sets", "--steps", "--thin"})
-    if (arguments.get<int64_t>(name) < 1) throw UsageError(fmt::format("{} must be at least 1", name));
-  if (arguments.get<int64_t>("--mmd-null") < 0) throw UsageError("--mmd-null must not be negative");
+    NumberFrom<int64_t>(arguments, name, 1);
+  NumberFrom<int64_t>(arguments, "--mmd-null", 0);
   if (samples < 2 || data.rows < 2)
     throw UsageError("samples are compared with data by two rows or more of each; --samples 0 does without");
 }

@@ -4,6 +4,7 @@
 
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/option_values.h"
 
 namespace ort_ed {
 namespace {
@@ -66,12 +67,14 @@ ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
   ChosenSampler chosen;
   chosen.name = FindSampler(arguments.get("--sampler")).name;
   chosen.options.scan = FindNamed(kScans, arguments.get("--scan"), "--scan").scan;
-  chosen.options.updates_per_step = arguments.get<int64_t>("--updates");
-  chosen.options.block = arguments.get<int>("--block");
-  chosen.options.flips = arguments.get<int>("--flips");
-  chosen.options.step_size = arguments.get<double>("--step-size");
-  chosen.options.path_length = arguments.get<int>("--path-length");
-  chosen.options.threads = arguments.get<int>("--threads");
+  chosen.options.updates_per_step = NumberFrom<int64_t>(arguments, "--updates", 0);
+  chosen.options.block = NumberWhere<int>(
+      arguments, "--block", [](int block) { return block >= 1 && block <= kMaxBlock; },
+      fmt::format("from 1 to {}", kMaxBlock));
+  chosen.options.flips = NumberFrom(arguments, "--flips", 1);
+  chosen.options.step_size = PositiveNumber(arguments, "--step-size");
+  chosen.options.path_length = NumberFrom(arguments, "--path-length", 1);
+  chosen.options.threads = NumberFrom(arguments, "--threads", 0);
   return chosen;
 }
 
@@ -95,8 +98,9 @@ void AddTemperingArguments(argparse::ArgumentParser& parser) {
 
 void ReadTemperingArguments(const argparse::ArgumentParser& arguments, SamplerOptions& options) {
   options.inner = arguments.get("--inner");
-  options.temperatures = arguments.get<int>("--temperatures");
-  options.lowest_beta = arguments.get<double>("--lowest-beta");
+  options.temperatures = NumberFrom(arguments, "--temperatures", 2);
+  options.lowest_beta = NumberWhere<double>(
+      arguments, "--lowest-beta", [](double beta) { return beta > 0 && beta < 1; }, "between 0 and 1");
 }
 
 }  // namespace ort_ed

@@ -147,8 +147,8 @@ TEST_F(ExportCommand, MistakesAreExplained) {
   Train();
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold-on", "w"}), 2,
                 "--threshold-on needs --threshold");
-  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 1,
-                "must be positive");
+  ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 2,
+                "--threshold must be above 0");
   ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--checkpoint", "15"}), 1,
                 "no checkpoint of step 15; there are 0, 10, 20");

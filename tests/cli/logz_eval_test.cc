@@ -244,6 +244,26 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   fails({"--method", "is", "--state", folder.File("state")}, "--state means nothing");
 }
 
+TEST(LogZCommand, NumbersOutOfTheirRangeAreMisuse) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 6), rows = WriteRows(folder, 6);
+  for (const auto& [option, value] : std::map<std::string, std::string>{{"--chains", "0"},
+                                                                        {"--temperatures", "0"},
+                                                                        {"--proposals", "0"},
+                                                                        {"--step-size", "0"},
+                                                                        {"--flips", "0"},
+                                                                        {"--threads", "-1"}}) {
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"logz", model}, {"eval", model, "--data", rows}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), {option, value});
+      const CommandResult result = RunOrtEd(arguments);
+      EXPECT_EQ(result.exit_code, 2) << result.err;
+      EXPECT_THAT(result.err, HasSubstr(option + " must be "));
+    }
+  }
+}
+
 TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});

@@ -105,27 +105,28 @@ TEST_F(NewTest, HelpListsArchitecturesAndTheirOptions) {
 
 TEST_F(NewTest, UnknownNamesListTheCandidates) {
   ExpectFailure({"transformer", "-D", "3"}, 1, "'transformer'", "ising, rbm, mlp, resnet");
-  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 1, "ising has no option 'hidden'",
+  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 2, "ising has no option 'hidden'",
                 "init, scale, coupling, reach, field");
   ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 1, "--width", "--hidden");
 }
 
 TEST_F(NewTest, BadValuesAreNamed) {
-  ExpectFailure({"mlp"}, 1, "dimension is missing");
-  ExpectFailure({"mlp", "-D", "0"}, 1, "dimension is missing");
-  ExpectFailure({"mlp", "-D", "-4"}, 1, "-4");
+  ExpectFailure({"mlp"}, 2, "dimension is missing");
+  ExpectFailure({"mlp", "-D", "0"}, 2, "--dimension must be at least 1, not 0");
+  ExpectFailure({"mlp", "-D", "-4"}, 2, "-4");
+  ExpectFailure({"mlp", "-D", "8", "--image-shape", "3x3"}, 2, "9 variables");
   ExpectFailure({"mlp", "-D", "many"}, 2, "many");
-  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 1, "option 'hidden' of mlp");
-  ExpectFailure({"resnet", "-D", "9"}, 1, "resnet needs an image shape");
-  ExpectFailure({"resnet", "--image-shape", "28"}, 1, "HEIGHTxWIDTH");
-  ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 1, "between 0 and 1");
+  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 2, "option 'hidden' of mlp");
+  ExpectFailure({"resnet", "-D", "9"}, 2, "resnet needs an image shape");
+  ExpectFailure({"resnet", "--image-shape", "28"}, 2, "HEIGHTxWIDTH");
+  ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 2, "between 0 and 1");
   ExpectFailure({"mlp", "-D", "3", "--base-mean", "0.5", "--base", "x.npy"}, 2, "exclude each other");
   ExpectFailure({"mlp", "-D", "3", "--base-smoothing", "0.1"}, 2, "needs --base");
   ExpectFailure({"mlp", "-D", "3", "--base", folder_.File("none.npy")}, 1, "none.npy");
   const std::string data = Write("rows.csv", "0,1\n1,1\n");
   ExpectFailure({"mlp", "-D", "3", "--base", data}, 1, "rows.csv");
   ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0.6"}, 2, "0 to 0.5");
-  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0"}, 1, "smooth");
+  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0"}, 2, "smooth");
   ExpectFailure({"mlp", "--base", Write("bad.csv", "0,1\n0,7\n")}, 1, "bad.csv");
 }
 

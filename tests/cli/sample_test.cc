@@ -265,7 +265,12 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(1, "mask",
         {ring_, "--init", Write("init.csv", "1,0,1\n0,1,1\n"), "--clamp", Write("mask.csv", "1,0\n")});
   fails(1, "column 2", {ring_, "--init", Write("bad.csv", "1,2,1\n")});
-  fails(1, "block", {ring_, "--sampler", "block-gibbs", "--block", "40"});
+  fails(2, "--block must be from 1 to 12", {ring_, "--sampler", "block-gibbs", "--block", "40"});
+  fails(2, "--step-size must be above 0", {ring_, "--sampler", "dmala", "--step-size", "0"});
+  fails(2, "--temperatures must be at least 2", {ring_, "--sampler", "tempering", "--temperatures", "1"});
+  fails(2, "--lowest-beta must be between 0 and 1", {ring_, "--sampler", "tempering", "--lowest-beta", "1"});
+  fails(2, "--threads must be at least 0, not -1", {ring_, "--threads", "-1"});
+  fails(2, "HEIGHTxWIDTH", {ring_, "--png", folder_.File("x.png"), "--shape", "3"});
   fails(2, "--png needs --shape", {ring_, "--png", folder_.File("x.png")});
   fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
   fails(2, "each of the 2 rows",

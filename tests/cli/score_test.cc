@@ -230,6 +230,8 @@ TEST_F(Score, AnUnknownOptionListsTheOptions) {
 TEST_F(Score, MisuseIsExitCodeTwo) {
   EXPECT_EQ(RunOrtEd({"score", model_}).exit_code, 2);
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--threads", "two"}).exit_code, 2);
+  EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--threads", "-1"}).exit_code, 2);
+  EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--batch", "-1"}).exit_code, 2);
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--json", "-o", "-"}).exit_code, 2);
 }
 

@@ -69,6 +69,8 @@ ORT_ED_API Chains StartChainsAt(const Target& target, std::vector<float> states,
 
 enum class Scan { kSystematic, kRandom };
 
+inline constexpr int kMaxBlock = 12;  // coordinates that block-gibbs updates together
+
 struct SamplerOptions {
   Scan scan = Scan::kSystematic;  // gibbs, block-gibbs
   int64_t updates_per_step = 0;   // gibbs, block-gibbs: updates of one step. 0: every coordinate once
