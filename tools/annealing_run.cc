@@ -1,6 +1,7 @@
 #include "tools/annealing_run.h"
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include <spdlog/spdlog.h>
@@ -108,9 +109,14 @@ nlohmann::ordered_json ToJson(const LogZEstimate& estimate) {
   return json;
 }
 
+std::string WithError(double value, double error) {
+  if (!std::isfinite(error)) return fmt::format("{:.4f}, error not known", value);
+  return fmt::format("{:.4f} +- {:.4f}", value, error);
+}
+
 std::string ToText(const LogZEstimate& estimate) {
   if (estimate.standard_error == 0) return fmt::format("{:.6f}  ({})", estimate.log_z, estimate.method);
-  return fmt::format("{:.4f} +- {:.4f}  ({}; {:.1f} effective)", estimate.log_z, estimate.standard_error,
+  return fmt::format("{}  ({}; {:.1f} effective)", WithError(estimate.log_z, estimate.standard_error),
                      estimate.method, estimate.effective_samples);
 }
 

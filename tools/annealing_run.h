@@ -32,6 +32,9 @@ struct AnnealingPlan {
 Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan,
                        const std::string& state_file = "");
 
+// "1.2345 +- 0.0678", or that the error is not known.
+std::string WithError(double value, double error);
+
 // For --json and for people.
 nlohmann::ordered_json ToJson(const LogZEstimate& estimate);
 std::string ToText(const LogZEstimate& estimate);

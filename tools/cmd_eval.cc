@@ -54,6 +54,7 @@ struct Evaluation {
   std::optional<SampleComparison> samples;
 
   double Nll() const { return energy.value + log_z.log_z; }
+  // Not finite where it is not known: of one row, or of one chain.
   double NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
   double BitsPerDimension() const { return Nll() / (static_cast<double>(dimension) * std::log(2.0)); }
 };
@@ -174,21 +175,24 @@ nlohmann::ordered_json ToJson(const Evaluation& e) {
   return json;
 }
 
+std::string NllText(const Evaluation& e) {
+  if (!std::isfinite(e.NllError())) return fmt::format("{:.4f} nats, error not known", e.Nll());
+  return fmt::format("{:.4f} +- {:.4f} nats (test set {:.4f}, log Z {:.4f})", e.Nll(), e.NllError(),
+                     e.energy.standard_error, e.log_z.standard_error);
+}
+
 void Print(const Evaluation& e) {
   const auto line = [](const std::string& name, const std::string& value) {
     std::cout << fmt::format("{:<26}{}\n", name, value);
   };
   line("test rows", fmt::format("{} of dimension {}", e.rows, e.dimension));
-  line("energy", fmt::format("{:.4f} +- {:.4f}", e.energy.value, e.energy.standard_error));
+  line("energy", WithError(e.energy.value, e.energy.standard_error));
   line("log Z", ToText(e.log_z));
   if (e.reverse) line("log Z, reverse", ToText(*e.reverse));
-  line("negative log-likelihood",
-       fmt::format("{:.4f} +- {:.4f} nats (test set {:.4f}, log Z {:.4f})", e.Nll(), e.NllError(),
-                   e.energy.standard_error, e.log_z.standard_error));
+  line("negative log-likelihood", NllText(e));
   if (e.reverse) line("  by log Z in reverse", fmt::format("{:.4f}", e.energy.value + e.reverse->log_z));
   if (e.raise_nll)
-    line("  by RAISE, conservative",
-         fmt::format("{:.4f} +- {:.4f}", e.raise_nll->value, e.raise_nll->standard_error));
+    line("  by RAISE, conservative", WithError(e.raise_nll->value, e.raise_nll->standard_error));
   if (e.entropy)
     line("  above the true entropy",
          fmt::format("{:.4f} (entropy {:.4f})", e.Nll() - *e.entropy, *e.entropy));

@@ -217,19 +217,27 @@ int64_t ExpectedEvaluations(const Schedule& schedule, const std::string& sampler
   return schedule.chains * schedule.steps * (by_gradient ? 1 : dimension);
 }
 
+std::string Figure(double value, int digits, const char* unit = "") {
+  return std::isnan(value) ? "not known" : fmt::format("{:.{}f}{}", value, digits, unit);
+}
+
+std::string EnergySize(const Diagnostics& diagnostics) {
+  if (std::isnan(diagnostics.energy_ess)) return Figure(diagnostics.energy_ess, 1);
+  return fmt::format("{:.1f} ({:.1f} a second, {:.3g} an evaluation)", diagnostics.energy_ess,
+                     diagnostics.ess_per_second, diagnostics.ess_per_evaluation);
+}
+
 // `alike`: all chains draw from one distribution, so that they should come to agree.
 void Report(const Diagnostics& diagnostics, const std::string& sampler, bool quadratic, bool alike) {
-  spdlog::info(
-      "{}{}: acceptance {:.3f}, mean jump {:.2f} bits a record, {} records of each chain after burn-in",
-      sampler, quadratic ? " (quadratic energy)" : "", diagnostics.acceptance_rate, diagnostics.jump_distance,
-      diagnostics.draws);
+  spdlog::info("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", sampler,
+               quadratic ? " (quadratic energy)" : "", Figure(diagnostics.acceptance_rate, 3),
+               Figure(diagnostics.jump_distance, 2, " bits a record"), diagnostics.draws);
   if (!std::isnan(diagnostics.swap_rate))
     spdlog::info("exchanges of temperatures accepted: {:.3f}", diagnostics.swap_rate);
-  spdlog::info("energy: effective sample size {:.1f} ({:.1f} a second, {:.3g} an evaluation), R-hat {:.4f}",
-               diagnostics.energy_ess, diagnostics.ess_per_second, diagnostics.ess_per_evaluation,
-               diagnostics.energy_r_hat);
-  spdlog::info("variables: smallest effective sample size {:.1f}, largest R-hat {:.4f}",
-               diagnostics.coordinate_ess, diagnostics.coordinate_r_hat);
+  spdlog::info("energy: effective sample size {}, R-hat {}", EnergySize(diagnostics),
+               Figure(diagnostics.energy_r_hat, 4));
+  spdlog::info("variables: smallest effective sample size {}, largest R-hat {}",
+               Figure(diagnostics.coordinate_ess, 1), Figure(diagnostics.coordinate_r_hat, 4));
   constexpr double kMixed = 1.1;
   if (alike && (diagnostics.energy_r_hat > kMixed || diagnostics.coordinate_r_hat > kMixed))
     spdlog::warn(

@@ -24,6 +24,12 @@ std::vector<uint8_t> ReadMask(const std::string& path, int64_t rows, int64_t dim
   return std::move(mask.values);
 }
 
+// Chains without a free variable have nothing to do.
+void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, const std::string& advice) {
+  if (std::ranges::find(clamped, 0) == clamped.end())
+    throw Error(ErrorCode::kBadData, fmt::format("{}, so there is nothing to sample; {}", why, advice));
+}
+
 SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
   RowTable table = ReadRows(path, {.columns = dimension, .allow_missing = true});
   SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
@@ -32,13 +38,9 @@ SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
     start.clamped.push_back(value == kMissingValue ? 0 : 1);
     if (value == kMissingValue) value = 0;
   }
-  if (std::ranges::find(start.missing, 1) == start.missing.end()) {
-    throw Error(
-        ErrorCode::kBadData,
-        fmt::format("'{}' has no missing value, so there is nothing to sample; leave the cells empty (or "
-                    "NaN) that are to be filled, or, if it is a mask, give the rows with --init",
-                    path));
-  }
+  RequireFree(
+      start.clamped, fmt::format("'{}' has no missing value", path),
+      "leave the cells empty (or NaN) that are to be filled, or, if it is a mask, give the rows with --init");
   return start;
 }
 
@@ -74,7 +76,11 @@ SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::o
   if (!init) return clamp ? ReadWithMissing(*clamp, dimension) : SampleStart{};
   RowTable table = ReadRows(*init, {.columns = dimension});
   SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
-  if (clamp) start.clamped = ReadMask(*clamp, start.rows, dimension);
+  if (clamp) {
+    start.clamped = ReadMask(*clamp, start.rows, dimension);
+    RequireFree(start.clamped, fmt::format("the mask '{}' keeps every value", *clamp),
+                "put 0 where a value is to be drawn");
+  }
   return start;
 }
 

@@ -276,6 +276,16 @@ TEST(EvalCommand, LikelihoodIsEnergyPlusLogZ) {
   EXPECT_TRUE(result["mmd"].contains("hamming"));
 }
 
+TEST(EvalCommand, OneRowHasNoError) {
+  const TempDir folder;
+  const std::vector<std::string> arguments = {
+      "eval", WriteModel(folder, "rbm", 10), "--data", WriteRows(folder, 10, 1), "--samples", "0"};
+  const CommandResult result = RunOrtEd(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("nats, error not known"), Not(HasSubstr("nan"))));
+  EXPECT_TRUE(RunJson(arguments)["nll_error"]["total"].is_null());
+}
+
 TEST(EvalCommand, WhatCannotBeComparedIsToldBeforeTheWork) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});

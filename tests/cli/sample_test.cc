@@ -159,6 +159,13 @@ TEST_F(Sample, TellsItsDiagnosticsAsJson) {
     EXPECT_NEAR(trace.values[499 * 20 + chain], RingEnergy(StateOf(samples.Row(380 + chain))), 1e-5);
 }
 
+TEST_F(Sample, SaysWhatAShortRunDoesNotTell) {
+  const CommandResult result = Run({soft_, "-n", "5", "--steps", "2", "-o", folder_.File("x.npy")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("effective sample size not known"), HasSubstr("R-hat not known"),
+                                testing::Not(HasSubstr("nan"))));
+}
+
 TEST_F(Sample, TemperingReportsItsExchanges) {
   const CommandResult result = Run({soft_, "--sampler", "tempering", "--temperatures", "3", "-n", "20000",
                                     "--steps", "30", "--json", "-o", folder_.File("x.npy")});
@@ -262,6 +269,8 @@ TEST_F(Sample, RefusesWhatCannotBe) {
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});
   fails(1, "systematic, random", {ring_, "--scan", "both"});
   fails(1, "no missing value", {ring_, "--clamp", Write("full.csv", "1,0,1\n")});
+  fails(1, "keeps every value, so there is nothing to sample",
+        {ring_, "--init", Write("init.csv", "1,0,1\n"), "--clamp", Write("mask.csv", "1,1,1\n")});
   fails(1, "mask",
         {ring_, "--init", Write("init.csv", "1,0,1\n0,1,1\n"), "--clamp", Write("mask.csv", "1,0\n")});
   fails(1, "column 2", {ring_, "--init", Write("bad.csv", "1,2,1\n")});
