@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/data_family.h"
 #include "tools/find_named.h"
+#include "tools/foreign_options.h"
 #include "tools/output_paths.h"
 
 namespace ort_ed {
@@ -22,11 +23,18 @@ struct NamedFamily {
   const DataFamily* family;
 };
 
-std::vector<NamedFamily> FamiliesByName() {
+const DataFamily& FindFamily(const std::string& name) {
   std::vector<NamedFamily> table;
   for (const DataFamily* family : Families())
     for (const DataFamily::Member& member : family->members()) table.push_back({member.name, family});
-  return table;
+  return *FindNamed(table, name, "data set").family;
+}
+
+std::vector<std::string> OptionsOfFamilies() {
+  std::vector<std::string> options;
+  for (const DataFamily* family : Families())
+    options.insert(options.end(), family->options.begin(), family->options.end());
+  return options;
 }
 
 void AddArguments(argparse::ArgumentParser& parser) {
@@ -60,7 +68,9 @@ void Run(const argparse::ArgumentParser& arguments) {
                             .output = arguments.get("--output")};
   if (request.rows < 1)
     throw UsageError(fmt::format("-n {} is not a number of rows; draw 1 or more", request.rows));
-  FindNamed(FamiliesByName(), request.name, "data set").family->write(request, arguments);
+  const DataFamily& family = FindFamily(request.name);
+  RefuseForeignOptions(arguments, OptionsOfFamilies(), family.options, fmt::format("data {}", request.name));
+  family.write(request, arguments);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct DataFamily {
   };
   std::vector<Member> (*members)();
   void (*add_arguments)(argparse::ArgumentParser& parser);  // options of this kind only
+  std::vector<std::string> options;                         // their names
   void (*write)(const DataRequest& request, const argparse::ArgumentParser& arguments);
 };
 

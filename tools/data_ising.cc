@@ -130,6 +130,11 @@ void DrawIsingRows(const IsingRequest& request,
   }
 }
 
-extern const DataFamily kIsingData = {.members = Members, .add_arguments = AddArguments, .write = Write};
+extern const DataFamily kIsingData = {
+    .members = Members,
+    .add_arguments = AddArguments,
+    .options = {"--shape", "--sigma", "--steps", "--couplings", "--threads"},
+    .write = Write,
+};
 
 }  // namespace ort_ed

@@ -58,6 +58,7 @@ void Write(const DataRequest& request, const argparse::ArgumentParser& arguments
 
 }  // namespace
 
-extern const DataFamily kPlanarData = {.members = Members, .add_arguments = AddArguments, .write = Write};
+extern const DataFamily kPlanarData = {
+    .members = Members, .add_arguments = AddArguments, .options = {"--planar"}, .write = Write};
 
 }  // namespace ort_ed

@@ -60,5 +60,19 @@ TEST(Data, MisuseIsToldAndWritesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Data, OptionsOfOtherDataSetsAreMisuse) {
+  const TempDir folder;
+  const auto fails = [&](const std::string& name, const std::string& option, const std::string& value) {
+    const CommandResult result =
+        RunOrtEd({"data", name, "-n", "3", option, value, "-o", folder.File("x.csv")});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(option + " means nothing to `ort-ed data " + name + "`"));
+  };
+  fails("pinwheel", "--couplings", folder.File("J.npy"));
+  fails("pinwheel", "--sigma", "3");
+  fails("ising", "--planar", folder.File("xy.npy"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 }  // namespace
 }  // namespace ort_ed
