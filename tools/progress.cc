@@ -24,13 +24,14 @@ std::string Duration(double seconds) {
   return fmt::format("{}s", s);
 }
 
-std::string Rate(double per_second) {
+}  // namespace
+
+std::string RateText(double per_second) {
   if (per_second >= 1e6) return fmt::format("{:.1f}M", per_second / 1e6);
   if (per_second >= 1e4) return fmt::format("{:.1f}k", per_second / 1e3);
+  if (per_second >= 100) return fmt::format("{:.0f}", per_second);
   return fmt::format("{:.3g}", per_second);
 }
-
-}  // namespace
 
 Progress::Progress(std::string what, std::string unit, int64_t total)
     : what_(std::move(what)),
@@ -74,7 +75,7 @@ std::string Progress::Line(int64_t done, const std::string& details) const {
   } else {
     line += fmt::format("{} {}", done, unit_);
   }
-  line += fmt::format(", {} {}/s", Rate(rate), unit_);
+  line += fmt::format(", {} {}/s", RateText(rate), unit_);
   if (total_ > 0 && rate > 0)
     line += fmt::format(", ETA {}", Duration(static_cast<double>(total_ - done) / rate));
   return details.empty() ? line : line + ", " + details;
