@@ -64,6 +64,13 @@ void Div(GradContext& node) {
   if (node.Needs(1)) node.SetBroadcastGradient(1, -(over_divisor * node.Output()));
 }
 
+// p - 1, but 1 where p = 0: there p * x^(p-1) would be 0 * inf at x = 0.
+Value LoweredExponent(GradContext& node, const Value& p) {
+  if (node.ConstantNumber(1).value_or(0) != 0) return p - 1;
+  const Value is_zero = Op("Equal", {p, node.graph().Scalar(0)});
+  return Op("Where", {is_zero, node.graph().Scalar(1), p - 1});
+}
+
 // The exponent may be of another type than the base.
 void Pow(GradContext& node) {
   const Value x = node.Input(0);
@@ -74,7 +81,7 @@ void Pow(GradContext& node) {
       node.SetGradient(0, g * (2 * x));
     } else {
       const Value p = Op("Cast", {node.Input(1)}, {{"to", int64_t{node.OutputInfo().type}}});
-      node.SetBroadcastGradient(0, g * (p * Op("Pow", {x, p - 1})));
+      node.SetBroadcastGradient(0, g * (p * Op("Pow", {x, LoweredExponent(node, p)})));
     }
   }
   if (node.Needs(1)) {  // d/dp x^p = x^p log x, and 0 where x = 0

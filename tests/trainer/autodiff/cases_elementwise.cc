@@ -34,6 +34,10 @@ constexpr GradientCase kCases[] = {
     {"Pow",
      "(float[N,3] x) => "
      "(float[1,N,3] y) { p = Constant<value = float[1,1,1] {2.0}>() y = Pow(x, p) }"},
+    {"Pow",
+     "(float[N,4] x) => "
+     "(float[N,4] y) { r = Relu(x) p = Constant<value = float[4] {0.0, 1.0, 2.0, 3.0}>() y = Pow(r, p) }"},
+    {"Pow", "(float[N,3] x) => (float[N,3] y) { r = Relu(x) p = Constant<value_int = 0>() y = Pow(r, p) }"},
     {"Sum", "(float[N,3] a, float[3] b, float[N,1] c) => (float[N,3] y) { y = Sum(a, b, c) }"},
     {"Sum", "(float[N,3] a) => (float[N,3] y) { y = Sum(a) }"},
     {"Mean", "(float[N,3] a, float[3] b, float c) => (float[N,3] y) { y = Mean(a, b, c) }"},
