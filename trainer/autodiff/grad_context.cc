@@ -180,6 +180,15 @@ std::vector<int64_t> GradContext::Ints(const std::string& name) const {
   return {attribute->ints().begin(), attribute->ints().end()};
 }
 
+const onnx::TensorProto* GradContext::FixedInitializer(const std::string& tensor) const {
+  const auto initializer = state_.initializers.find(tensor);
+  if (initializer == state_.initializers.end() || Info(tensor).is_floating()) return nullptr;
+  const auto& inputs = state_.builder.graph().input();
+  const bool is_default =
+      std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input.name() == tensor; });
+  return is_default ? nullptr : initializer->second;
+}
+
 std::optional<std::vector<int64_t>> GradContext::ConstantInts(int i) const {
   const std::string& name = node_.input(i);
   if (const auto initializer = state_.initializers.find(name); initializer != state_.initializers.end()) {
@@ -191,7 +200,7 @@ std::optional<std::vector<int64_t>> GradContext::ConstantInts(int i) const {
 }
 
 std::optional<double> GradContext::ConstantNumber(int i) const {
-  const onnx::TensorProto* tensor = nullptr;
+  const onnx::TensorProto* tensor = FixedInitializer(node_.input(i));
   if (const onnx::NodeProto* producer = Producer(node_.input(i)); producer) {
     if (producer->op_type() != "Constant") return std::nullopt;
     for (const auto& attribute : producer->attribute()) {

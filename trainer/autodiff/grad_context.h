@@ -82,7 +82,7 @@ class GradContext {
   std::vector<int64_t> Ints(const std::string& name) const;  // empty if absent
   // The value of an input that is an initialiser or a constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
-  // The value of a float input that is a constant of one number.
+  // The value of an input that is a constant of one number, or an initialiser that nothing changes.
   std::optional<double> ConstantNumber(int i) const;
   // A list such as `axes` that is an attribute in older opsets and input i in newer ones; empty if absent.
   // Fails if it is computed at run time.
@@ -110,6 +110,9 @@ class GradContext {
 
  private:
   const onnx::AttributeProto* FindAttribute(const std::string& name) const;
+  // An initialiser that keeps its value: no input's default, and no floats, which training may change even
+  // after the gradient was written into a file; else null.
+  const onnx::TensorProto* FixedInitializer(const std::string& tensor) const;
   Contribution Accumulated(int output);
   Value Expand(const Value& value, const Value& like);
   Value UnbroadcastAtRunTime(const Value& value, int64_t rank, const Value& like);

@@ -27,13 +27,13 @@ void Identity(GradContext& node) { node.SetGradient(0, node.OutputGradient()); }
 
 // In inference form the identity.
 void Dropout(GradContext& node) {
-  if (node.HasInput(2) && node.Producer(node.node().input(2)) == nullptr) {
-    node.Fail("its training mode is an input; export the model in its inference form");
-  }
-  if (node.HasInput(2) && node.ConstantNumber(2).value_or(1) != 0) {
-    node.Fail("it is in training mode; export the model in its inference form");
+  if (node.HasInput(2)) {
+    const auto training = node.ConstantNumber(2);
+    if (!training) node.Fail("its training mode is not a constant; export the model in its inference form");
+    if (training != 0.0) node.Fail("it is in training mode; export the model in its inference form");
   }
   node.SetGradient(0, node.OutputGradient());
+  node.SetDone(1);  // the ratio has no effect
 }
 
 // Cast and CastLike (whose second input only gives a type).

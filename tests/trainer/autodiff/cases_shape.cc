@@ -25,6 +25,14 @@ constexpr GradientCase kCases[] = {
     {"Dropout",
      "(float[N,3] x) => (float[N,3] y) { r = Constant<value_float = 0.5>() t = Constant<value = "
      "bool {0}>() y, mask = Dropout(x, r, t) }"},
+    {"Dropout",
+     "(float[N,3] x) => (float[N,3] y) <float r = {0.5}, bool t = {0}> { y, mask = Dropout(x, r, t) }"},
+    {.name = "Dropout",
+     .graph = "(float[N,3] x, float r) => (float[N,3] y) { t = Constant<value = bool {0}>() y = Dropout(x, "
+              "r, t) }",
+     .low = 0.1,
+     .high = 0.9,
+     .zero = "r"},
     {"CastLike",
      "(float[N,3] x) => (float[N,3] y) { o = Constant<value = double[1] {1.0}>() d = CastLike(x, "
      "o) e = Exp(d) y = Cast<to = 1>(e) }"},

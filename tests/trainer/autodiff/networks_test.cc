@@ -135,6 +135,17 @@ TEST(DifferentiateTest, ControlFlowOnThePathIsAnErrorEvenIfTheTensorIsCaptured) 
       ErrorCode::kBadModel, [&] { GradientsOf(model, {"x"}); }, "(If)");
 }
 
+TEST(DifferentiateTest, DropoutInTrainingModeIsAnError) {
+  onnx::ModelProto on =
+      ParseModel("(float[N] x) => (float[N] y) <float r = {0.5}, bool t = {1}> { y = Dropout(x, r, t) }");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { GradientsOf(on, {"x"}); }, "(Dropout)", "is in training mode");
+  onnx::ModelProto open =
+      ParseModel("(float[N] x, float r, bool t) => (float[N] y) { y = Dropout(x, r, t) }");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { GradientsOf(open, {"x"}); }, "(Dropout)", "not a constant");
+}
+
 TEST(DifferentiateTest, WhatTheOutputDoesNotDependOnHasNoGradient) {
   onnx::ModelProto model = ParseModel("(float[N] x, float[N] z) => (float[N] y) { y = Exp(x) }");
   const int nodes = model.graph().node_size();
