@@ -1,16 +1,18 @@
 #include "trainer/autodiff/inline_functions.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
 #include "trainer/autodiff/graph_names.h"
+#include "trainer/autodiff/opsets.h"
+#include "trainer/autodiff/raise_opset.h"
 
 namespace ort_ed {
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 using Renaming = std::unordered_map<std::string, std::string>;
 using FunctionId = std::pair<std::string, std::string>;  // domain, name
 
@@ -114,6 +116,7 @@ class Call {
 class Inliner {
  public:
   explicit Inliner(onnx::ModelProto& model) : model_(model), names_(model) {
+    UnifyStandardOpset();
     for (const auto& function : model.functions()) {
       CheckOpsets(function);
       functions_[{function.domain(), function.name()}] = function;
@@ -126,8 +129,37 @@ class Inliner {
   }
 
  private:
+  // All nodes end in one graph, of one opset.
+  void UnifyStandardOpset() {
+    onnx::OperatorSetIdProto* import = StandardOpset(model_);
+    if (!import) {
+      import = model_.add_opset_import();
+      import->set_version(kOldestDifferentiableOpset);
+    }
+    int64_t newest = import->version();
+    for (auto& function : *model_.mutable_functions()) {
+      if (const auto* opset = StandardOpset(function)) newest = std::max<int64_t>(newest, opset->version());
+    }
+    RequireSame(model_.graph().node(), import, newest, "the graph");
+    for (auto& function : *model_.mutable_functions()) {
+      RequireSame(function.node(), StandardOpset(function), newest, "the function '" + function.name() + "'");
+    }
+    import->set_version(newest);
+  }
+
+  static void RequireSame(const Nodes& nodes, const onnx::OperatorSetIdProto* opset, int64_t newest,
+                          const std::string& who) {
+    const auto* changed = opset ? FirstChanged(nodes, opset->version(), newest) : nullptr;
+    if (!changed) return;
+    throw Error(ErrorCode::kBadModel, who + " uses opset " + std::to_string(opset->version()) +
+                                          " where other parts of the model use opset " +
+                                          std::to_string(newest) + ", and " + Describe(*changed) +
+                                          " is not the same in both: export the model with one opset.");
+  }
+
   void CheckOpsets(const onnx::FunctionProto& function) {
     for (const auto& needed : function.opset_import()) {
+      if (IsStandardDomain(needed.domain())) continue;
       bool found = false;
       for (const auto& import : model_.opset_import()) {
         if (import.domain() != needed.domain()) continue;

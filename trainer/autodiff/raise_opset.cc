@@ -8,13 +8,12 @@
 #include "trainer/autodiff/grad_context.h"
 #include "trainer/autodiff/graph_names.h"
 #include "trainer/autodiff/infer_shapes.h"
+#include "trainer/autodiff/opsets.h"
 
 namespace ort_ed {
 namespace {
 
 constexpr int64_t kOldestOpset = 7;
-
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 [[noreturn]] void Fail(const onnx::NodeProto& node, const std::string& why) {
   throw Error(ErrorCode::kBadModel, "cannot raise the opset of " + Describe(node) + ": " + why +
@@ -214,7 +213,7 @@ constexpr std::array kAdapters = {
 };
 
 const Adapter* FindAdapter(const onnx::NodeProto& node, int64_t opset) {
-  if (!node.domain().empty() && node.domain() != "ai.onnx") return nullptr;
+  if (!IsStandardDomain(node.domain())) return nullptr;
   for (const Adapter& adapter : kAdapters) {
     if (adapter.op == node.op_type() && opset < adapter.opset) return &adapter;
   }
@@ -236,33 +235,27 @@ void RaiseNodes(Nodes& nodes, int64_t opset, GraphNames& names, const TensorInfo
   nodes.Swap(&rewriter.nodes);
 }
 
-// The import of the standard domain; null if there is none.
-template <typename WithOpsets>
-onnx::OperatorSetIdProto* StandardOpset(WithOpsets& model) {
-  for (auto& import : *model.mutable_opset_import()) {
-    if (import.domain().empty() || import.domain() == "ai.onnx") return &import;
-  }
-  return nullptr;
+// Whether nodes of this import are to be raised.
+bool IsOld(const onnx::OperatorSetIdProto* opset, const std::string& who) {
+  if (!opset || opset->version() >= kOldestDifferentiableOpset) return false;
+  if (opset->version() >= kOldestOpset) return true;
+  throw Error(ErrorCode::kBadModel, who + " uses opset " + std::to_string(opset->version()) +
+                                        "; opset 7 is the oldest that runs: export it with a newer one.");
 }
 
 }  // namespace
 
 void RaiseOpset(onnx::ModelProto& model) {
-  onnx::OperatorSetIdProto* opset = StandardOpset(model);
-  if (!opset || opset->version() >= kOldestDifferentiableOpset) return;
-  if (opset->version() < kOldestOpset) {
-    throw Error(ErrorCode::kBadModel, "the model uses opset " + std::to_string(opset->version()) +
-                                          "; opset 7 is the oldest that runs: export it with a newer one.");
-  }
-  const TensorInfos infos = InferShapes(model);
   GraphNames names(model);
-  RaiseNodes(*model.mutable_graph()->mutable_node(), opset->version(), names, infos);
-  opset->set_version(kOldestDifferentiableOpset);
+  if (onnx::OperatorSetIdProto* opset = StandardOpset(model); IsOld(opset, "the model")) {
+    RaiseNodes(*model.mutable_graph()->mutable_node(), opset->version(), names, InferShapes(model));
+    opset->set_version(kOldestDifferentiableOpset);
+  }
   for (auto& function : *model.mutable_functions()) {
-    onnx::OperatorSetIdProto* import = StandardOpset(function);
-    if (!import || import->version() >= kOldestDifferentiableOpset) continue;
-    RaiseNodes(*function.mutable_node(), import->version(), names, {});
-    import->set_version(kOldestDifferentiableOpset);
+    onnx::OperatorSetIdProto* opset = StandardOpset(function);
+    if (!IsOld(opset, "the function '" + function.name() + "'")) continue;
+    RaiseNodes(*function.mutable_node(), opset->version(), names, {});
+    opset->set_version(kOldestDifferentiableOpset);
   }
 }
 

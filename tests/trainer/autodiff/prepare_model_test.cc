@@ -195,6 +195,48 @@ sum (x) => (y) {
   CheckGradients({.name = "old function", .graph = kOld});
 }
 
+// `graph` and `function` are opsets, `op` what the function does.
+std::string ModelOfTwoOpsets(int graph, int function, const std::string& op) {
+  return "<ir_version: 8, opset_import: [\"\" : " + std::to_string(graph) + R"(, "local" : 1]>
+test (float[N,3] x) => (float[N,3] y) { e = Exp(x) y = local.f(e) }
+<domain: "local", opset_import: ["" : )" +
+         std::to_string(function) + "]>\nf (x) => (y) { " + op + " }";
+}
+
+int64_t Opset(const onnx::ModelProto& model) {
+  for (const auto& import : model.opset_import()) {
+    if (import.domain().empty()) return import.version();
+  }
+  return 0;
+}
+
+TEST(InlineFunctionsTest, FunctionsOfAnotherOpset) {
+  constexpr char kSame[] = "s = Sigmoid(x) y = Mul(s, x)";
+  EXPECT_EQ(Opset(Prepared(ParseModel(ModelOfTwoOpsets(18, 17, kSame)))), 18);
+  EXPECT_EQ(Opset(Prepared(ParseModel(ModelOfTwoOpsets(17, 18, kSame)))), 18);
+  CheckGradients({.name = "older function", .graph = ModelOfTwoOpsets(18, 13, kSame).c_str()});
+}
+
+// ONNX Runtime does not run such a model before it is prepared.
+TEST(InlineFunctionsTest, OldFunctionsOfNewModelsAreRaised) {
+  onnx::ModelProto model = ParseModel(ModelOfTwoOpsets(18, 10, "y = Clip<min = 0.5, max = 1.5>(x)"));
+  PrepareForDifferentiation(model);
+  EXPECT_EQ(Opset(model), 18);
+  const TestTensors outputs = TestSession(model).Run(InputsFor(model));
+  for (double value : outputs.at("y").values) {
+    EXPECT_GE(value, 0.5);
+    EXPECT_LE(value, 1.5);
+  }
+}
+
+TEST(InlineFunctionsTest, AnOperatorThatIsNotTheSameInBothOpsetsIsAnError) {
+  onnx::ModelProto model =
+      ParseModel(ModelOfTwoOpsets(18, 17, "m = ReduceMean<axes = [1]>(x) y = Sub(x, m)"));
+  ExpectError(
+      ErrorCode::kBadModel, [&] { PrepareForDifferentiation(model); }, "the function 'f' uses opset 17",
+      "'m' (ReduceMean)", "one opset");
+}
+
 TEST(InlineFunctionsTest, AFunctionThatCallsItselfIsAnError) {
   onnx::ModelProto model = ParseModel(R"(
 <ir_version: 8, opset_import: ["" : 17, "local" : 1]>
