@@ -34,7 +34,8 @@ struct GradientComparison {
   std::string tensor;
   int64_t size = 0;
   bool influences = true;     // false: the energy does not depend on it
-  double relative_error = 0;  // largest over the directions, relative to the norm of the gradient
+  double relative_error = 0;  // largest over the directions, relative to the norm of the gradient or, where
+                              // that is larger, to what rounding leaves of a gradient of zero
   double tolerance = 0;       // what rounding of the difference quotient allows
   GradientVerdict verdict = GradientVerdict::kAgrees;
 };
@@ -43,18 +44,25 @@ struct ModelCheck {
   std::string input, output;
   int64_t dimension = 0;
   int64_t opset = 0;
-  std::vector<MissingRule> missing_rules;
-  std::vector<GradientComparison> gradients;  // of the input and of each float initialiser
-  bool in_double = false;                     // differences were taken in double precision
-  std::vector<std::string> problems;          // everything else that is wrong, as sentences
-  std::vector<std::string> remarks;           // what is unusual but allowed
+  std::vector<MissingRule> missing_rules;        // on the way to a parameter
+  std::vector<MissingRule> missing_input_rules;  // on the way to the input only
+  std::vector<GradientComparison> gradients;     // of the input and of each float initialiser
+  bool in_double = false;                        // differences were taken in double precision
+  std::vector<std::string> problems;             // everything else that is wrong, as sentences
+  std::vector<std::string> input_problems;       // what is wrong with the input gradient only
+  std::vector<std::string> remarks;              // what is unusual but allowed
 
+  bool trainable() const;
+  // Whether gradient-guided samplers can be used. Training does without.
+  bool has_input_gradient() const;
+  // Trainable, and no gradient is wrong. An input gradient that does not exist does not count.
   bool passed() const;
 };
 
 // Everything that training and gradient-guided sampling ask of an energy model: the contract, finite energies
-// that do not depend on the other rows of a batch, a rule for each operator on the way, and gradients that
-// agree with central differences. Throws kBadModel where the contract is broken so badly that nothing more
+// that do not depend on the other rows of a batch, parameters to train, a rule for each operator on the way,
+// and gradients that agree with central differences: on random binary rows or, for tensors where these lie on
+// a kink of the energy, near them. Throws kBadModel where the contract is broken so badly that nothing more
 // can be said; `name` stands for the file in messages.
 ModelCheck CheckModel(const onnx::ModelProto& model, const std::string& name,
                       const ModelCheckOptions& options = {});

@@ -1,9 +1,12 @@
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
+#include <sys/wait.h>
 
 #include "models/energy_spec.h"
 #include "models/graph_builder.h"
@@ -79,6 +82,62 @@ TEST(CheckCommand, TheReportIsPrintedEvenIfTheCheckFails) {
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_FALSE(json["passed"]);
   EXPECT_EQ(json["missing_rules"][0]["operator"], "Det");
+}
+
+// Gelu of com.microsoft has no rule; here only the input is behind it.
+onnx::ModelProto ModelWithoutInputGradient() {
+  onnx::ModelProto model;
+  model.mutable_graph()->set_name("no_input_gradient");
+  onnx::OperatorSetIdProto& contrib = *model.add_opset_import();
+  contrib.set_domain("com.microsoft");
+  contrib.set_version(1);
+  GraphBuilder graph(model);
+  const Value x = graph.Input("x", {{-1, 2}});
+  const Value weights = graph.Parameter("weights", {{2}}, {{0.5, -1}});
+  const Value h = graph.NodeWithOutputs("Gelu", {{x}}, 1, {}, "com.microsoft")[0];
+  graph.Output(graph.Named(MatMul(h, weights), "energy"), {{-1}});
+  return model;
+}
+
+TEST(CheckCommand, AModelMayDoWithoutInputGradient) {
+  const TempDir folder;
+  const std::string path = Written(folder, ModelWithoutInputGradient());
+  const CommandResult text = RunOrtEd({"check", path});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("com.microsoft.Gelu"));
+  EXPECT_THAT(text.out, HasSubstr("can be trained"));
+  EXPECT_THAT(text.out, HasSubstr("gradient-guided samplers cannot be used"));
+  const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
+  EXPECT_TRUE(json["trainable"]);
+  EXPECT_FALSE(json["input_gradient"]);
+}
+
+TEST(CheckCommand, ABrokenContractIsJsonToo) {
+  const TempDir folder;
+  onnx::ModelProto model = MlpModel();
+  model.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(4);
+  const CommandResult result = RunOrtEd({"check", Written(folder, model), "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_FALSE(json["passed"]);
+  ASSERT_EQ(json["problems"].size(), 1u);
+  EXPECT_THAT(json["problems"][0].get<std::string>(), HasSubstr("batch"));
+}
+
+TEST(CheckCommand, AReportThatCannotBeWrittenIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const TempDir folder;
+  const std::string command =
+      std::string(ORT_ED_COMMAND) + " check " + Written(folder, MlpModel()) + " > /dev/full 2> /dev/null";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
 TEST(CheckCommand, BadInput) {
