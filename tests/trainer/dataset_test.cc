@@ -232,7 +232,8 @@ TEST(SyntheticDataset, MistakesAreNamed) {
       "synth:pinwheel");
   config.data = "synth:moons";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); }, "32 variables, not the 16 that are needed");
+      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); },
+      "32 variables, not the 16 that are needed");
 }
 
 TEST_F(DatasetTest, HookMakesRowsThatNeedASampler) {
