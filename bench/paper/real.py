@@ -70,11 +70,8 @@ The published figures are of the same splits: LearnSPN (Gens and Domingos, ICML 
 networks of ACMN (Rooshenas and Lowd, ICML 2014, Table 1), MADE as reported by Peharz et al. (UAI 2019, Table 1). Those
 models are normalised by construction; an energy model pays with an estimate of log Z.
 
-RAISE started from the first rows of the test set when plants, dna and tmovie were measured; `ort-ed eval` has drawn them by the
-seed since, so that the commands below give other figures of RAISE, and of RAISE alone.
-
-For tmovie RAISE is far below the others: 4 % of the test rows, and 7 % of those that it started from, have more than 100 ones
-and lie in modes that its chains leave too slowly. Annealing does not miss those modes: of rows that parallel tempering draws, 7 % have as many ones (`ort-ed sample
+Where RAISE is below the others its chains leave the modes of some test rows too slowly, and the truth lies between. For tmovie
+it is far below: 4 % of the test rows have more than 100 ones and lie in such modes. Annealing does not miss those modes: of rows that parallel tempering draws, 7 % have as many ones (`ort-ed sample
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
 --temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`).
 
