@@ -74,8 +74,8 @@ Where RAISE is below the others its chains leave the modes of some test rows too
 it is far below: 4 % of the test rows have more than 100 ones and lie in such modes. Annealing does not miss those modes: of rows
 that parallel tempering drew from an earlier training of this recipe, 7 % had as many ones (`ort-ed sample
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
---temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`). Trainings scatter: that earlier one, by kernels that round otherwise,
-had -48.7.
+--temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`). Trainings differ: that earlier one, of the same
+seed with an earlier build, had -48.7; what made the difference was not looked into.
 
 `DATA/debd` has the benchmark's rows as packed bits. Its own text files, of UCLA-StarAI's repository
 Density-Estimation-Datasets (`nltcs.train.data`, `nltcs.valid.data`, `nltcs.test.data`), are read as they are and give the
