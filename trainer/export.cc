@@ -20,6 +20,7 @@
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "runtime/data/atomic_file.h"
+#include "trainer/autodiff/opsets.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
@@ -87,7 +88,7 @@ void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name
   for (const auto& function : model.functions()) own.insert(function.domain());
   std::set<std::string> others;
   for (const auto& node : model.graph().node()) {
-    if (!node.domain().empty() && node.domain() != "ai.onnx" && !own.contains(node.domain()))
+    if (!IsStandardDomain(node.domain()) && !own.contains(node.domain()))
       others.insert(node.domain() + "." + node.op_type());
   }
   if (!others.empty())

@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "trainer/autodiff/opsets.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
 namespace ort_ed {
@@ -23,8 +24,6 @@ const std::set<std::string_view>& Leaves() {
   return leaves;
 }
 
-bool IsStandard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
 }  // namespace
 
 std::vector<GradientRule> AllGradientRules() {
@@ -39,7 +38,7 @@ std::vector<GradientRule> AllGradientRules() {
 
 const GradientRule* FindGradientRule(const std::string& domain, const std::string& op, int64_t opset) {
   static const std::vector<GradientRule> standard_rules = AllGradientRules();
-  const bool standard = IsStandard(domain);
+  const bool standard = IsStandardDomain(domain);
   if (!standard && domain != kCpuKernelDomain) return nullptr;
   const GradientRule* best = nullptr;
   for (const GradientRule& rule : standard ? std::span(standard_rules) : CpuKernelRules()) {
@@ -50,7 +49,7 @@ const GradientRule* FindGradientRule(const std::string& domain, const std::strin
 }
 
 Differentiability Classify(const std::string& domain, const std::string& op, int64_t opset) {
-  if (IsStandard(domain) && Leaves().count(op) > 0) return Differentiability::kLeaf;
+  if (IsStandardDomain(domain) && Leaves().count(op) > 0) return Differentiability::kLeaf;
   return FindGradientRule(domain, op, opset) ? Differentiability::kRule : Differentiability::kNone;
 }
 

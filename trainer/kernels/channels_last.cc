@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/autodiff/opsets.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
 namespace ort_ed {
@@ -24,7 +25,7 @@ bool IsElementwise(const onnx::NodeProto& node) {
       "LeakyRelu", "Log",  "Max",  "Min",       "Mish",        "Mul",
       "Neg",       "Pow",  "Relu", "Selu",      "Sigmoid",     "Softplus",
       "Softsign",  "Sqrt", "Sub",  "Sum",       "Tanh",        "ThresholdedRelu"};
-  if (node.domain().empty() || node.domain() == "ai.onnx") return standard.count(node.op_type()) > 0;
+  if (IsStandardDomain(node.domain())) return standard.count(node.op_type()) > 0;
   return IsOurs(node, "Swish");
 }
 

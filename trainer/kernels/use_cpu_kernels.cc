@@ -7,6 +7,7 @@
 
 #include "trainer/autodiff/graph_names.h"
 #include "trainer/autodiff/infer_shapes.h"
+#include "trainer/autodiff/opsets.h"
 #include "trainer/kernels/channels_last.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
@@ -88,9 +89,7 @@ class Rewriter {
   }
 
  private:
-  static bool IsStandard(const onnx::NodeProto& node) {
-    return node.domain().empty() || node.domain() == "ai.onnx";
-  }
+  static bool IsStandard(const onnx::NodeProto& node) { return IsStandardDomain(node.domain()); }
 
   void CountUses(const onnx::GraphProto& graph) {
     for (const auto& node : graph.node()) {
