@@ -11,7 +11,7 @@
 #include "runtime/thread_count.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/kernels/cpu_ops.h"
-#include "trainer/kernels/use_cpu_kernels.h"
+#include "trainer/passes/use_cpu_kernels.h"
 
 namespace ort_ed {
 namespace {

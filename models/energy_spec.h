@@ -27,9 +27,6 @@ struct EnergySpec {
 // same bytes. Throws kInvalidArgument naming architecture and option; an unknown name lists the candidates.
 onnx::ModelProto BuildModel(const EnergySpec& spec);
 
-// Adds "hidden=256,256" to spec.options. Throws kInvalidArgument if it is not NAME=VALUE.
-void SetOption(EnergySpec& spec, std::string_view assignment);
-
 // "28x28" as {28, 28}. Throws kInvalidArgument.
 std::vector<int64_t> ParseImageShape(std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "models/graph_builder.h"
 
+#include "models/standard_domain.h"
 #include "ort_ed/error.h"
 
 namespace ort_ed {
@@ -102,13 +103,6 @@ Value WithAxes(const std::string& op, const Value& a, std::span<const int64_t> a
 }
 
 }  // namespace
-
-int64_t StandardOpset(const onnx::ModelProto& model) {
-  for (const auto& import : model.opset_import()) {
-    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
-  }
-  return 0;
-}
 
 GraphBuilder::GraphBuilder(onnx::ModelProto& model, std::string prefix)
     : model_(model), prefix_(std::move(prefix)) {

@@ -87,9 +87,6 @@ class GraphBuilder {
   std::map<std::pair<std::string, int32_t>, Value> converted_;  // (constant, element type) -> its Cast
 };
 
-// Version of the standard operator set that the model imports; 0 if none.
-int64_t StandardOpset(const onnx::ModelProto& model);
-
 // An optional input that is left out.
 Value NoValue(const Value& like);
 

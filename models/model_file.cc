@@ -14,7 +14,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include "models/external_data.h"
-#include "models/graph_builder.h"
+#include "models/standard_domain.h"
 #include "models/tensor_data.h"
 #include "ort_ed/error.h"
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/standard_domain.h"
 #include "models/text.h"
 
 namespace ort_ed {
@@ -186,7 +187,7 @@ const std::vector<CostRow>& CostTable() {
 }  // namespace
 
 std::optional<int64_t> NodeFlops(const onnx::NodeProto& node, const TensorShapes& shapes) {
-  if (!node.domain().empty() && node.domain() != "ai.onnx") return std::nullopt;
+  if (!IsStandardDomain(node.domain())) return std::nullopt;
   for (const CostRow& row : CostTable()) {
     if (std::ranges::find(row.ops, node.op_type()) == row.ops.end()) continue;
     try {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <set>
 
-#include "models/graph_builder.h"
 #include "models/model_flops.h"
+#include "models/standard_domain.h"
 #include "models/text.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
@@ -185,7 +185,7 @@ class OperatorCount {
   }
 
   void Add(const onnx::NodeProto& node, std::optional<int64_t> flops) {
-    const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+    const std::string domain = IsStandardDomain(node.domain()) ? "" : node.domain();
     const auto key = std::pair(domain, node.op_type());
     OperatorSummary& summary =
         operators_.try_emplace(key, OperatorSummary{domain, node.op_type(), 0, 0}).first->second;

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "trainer/autodiff/prepare_model.h"
-#include "trainer/kernels/fuse_elementwise.h"
-#include "trainer/kernels/use_cpu_kernels.h"
 #include "trainer/optimizer.h"
+#include "trainer/passes/fuse_elementwise.h"
+#include "trainer/passes/use_cpu_kernels.h"
 #include "trainer/train_session.h"
 #include "trainer/training_graph.h"
 

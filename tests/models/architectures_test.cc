@@ -9,6 +9,7 @@
 #include "models/model_file.h"
 #include "models/model_summary.h"
 #include "models/registry.h"
+#include "models/standard_domain.h"
 #include "models/text.h"
 #include "ort_ed/metadata.h"
 #include "tests/models/run_model.h"

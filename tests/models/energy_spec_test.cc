@@ -102,18 +102,6 @@ TEST(EnergySpec, TooManyParametersAreRefusedBeforeTheyAreMade) {
   ExpectRejected({.architecture = "ising", .dimension = int64_t{1} << 30}, "2 GiB");
 }
 
-TEST(EnergySpec, OptionsAreSetByAssignment) {
-  EnergySpec spec;
-  SetOption(spec, "hidden=4,4");
-  SetOption(spec, "hidden=5=5");
-  SetOption(spec, "slope=");
-  EXPECT_THAT(spec.options, ElementsAre(testing::Pair("hidden", "5=5"), testing::Pair("slope", "")));
-  ExpectError(
-      ErrorCode::kInvalidArgument, [&] { SetOption(spec, "hidden"); }, "NAME=VALUE", "'hidden'");
-  ExpectError(
-      ErrorCode::kInvalidArgument, [&] { SetOption(spec, "=3"); }, "NAME=VALUE");
-}
-
 TEST(EnergySpec, ImageShapesAreParsed) {
   EXPECT_THAT(ParseImageShape("28x30"), ElementsAre(28, 30));
   for (const char* text :

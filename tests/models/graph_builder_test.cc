@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "models/model_file.h"
+#include "models/standard_domain.h"
 #include "tests/models/run_model.h"
 #include "tests/support/error_matchers.h"
 

@@ -113,7 +113,6 @@ class GradContext {
   // An initialiser that keeps its value: no input's default, and no floats, which training may change even
   // after the gradient was written into a file; else null.
   const onnx::TensorProto* FixedInitializer(const std::string& tensor) const;
-  Contribution Accumulated(int output);
   Value Expand(const Value& value, const Value& like);
   Value UnbroadcastAtRunTime(const Value& value, int64_t rank, const Value& like);
   void Contribute(int i, Contribution contribution);

@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "models/model_edits.h"
 #include "runtime/session.h"
 #include "trainer/autodiff/graph_names.h"
 #include "trainer/kernels/cpu_ops.h"
@@ -17,12 +18,6 @@ namespace {
 // Initialisers up to this size may steer shapes (axes, scales, target shapes) and are given to ONNX Runtime
 // with their values; larger ones are declared as inputs, so that weights are not copied.
 constexpr int64_t kLargestSteeringTensor = 256;
-
-int64_t ElementCount(const onnx::TensorProto& tensor) {
-  int64_t count = 1;
-  for (int64_t extent : tensor.dims()) count *= extent;
-  return count;
-}
 
 bool Steers(const onnx::TensorProto& tensor) {
   const bool is_weight = tensor.data_type() == onnx::TensorProto::FLOAT;

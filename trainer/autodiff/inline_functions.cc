@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "models/standard_domain.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
 #include "trainer/autodiff/graph_names.h"
@@ -131,18 +132,19 @@ class Inliner {
  private:
   // All nodes end in one graph, of one opset.
   void UnifyStandardOpset() {
-    onnx::OperatorSetIdProto* import = StandardOpset(model_);
+    onnx::OperatorSetIdProto* import = StandardImport(model_);
     if (!import) {
       import = model_.add_opset_import();
       import->set_version(kOldestDifferentiableOpset);
     }
     int64_t newest = import->version();
     for (auto& function : *model_.mutable_functions()) {
-      if (const auto* opset = StandardOpset(function)) newest = std::max<int64_t>(newest, opset->version());
+      if (const auto* opset = StandardImport(function)) newest = std::max<int64_t>(newest, opset->version());
     }
     RequireSame(model_.graph().node(), import, newest, "the graph");
     for (auto& function : *model_.mutable_functions()) {
-      RequireSame(function.node(), StandardOpset(function), newest, "the function '" + function.name() + "'");
+      RequireSame(function.node(), StandardImport(function), newest,
+                  "the function '" + function.name() + "'");
     }
     import->set_version(newest);
   }

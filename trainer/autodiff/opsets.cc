@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "models/standard_domain.h"
+
 namespace ort_ed {
 namespace {
 

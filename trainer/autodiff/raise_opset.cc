@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "models/standard_domain.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
 #include "trainer/autodiff/graph_names.h"
@@ -247,12 +248,12 @@ bool IsOld(const onnx::OperatorSetIdProto* opset, const std::string& who) {
 
 void RaiseOpset(onnx::ModelProto& model) {
   GraphNames names(model);
-  if (onnx::OperatorSetIdProto* opset = StandardOpset(model); IsOld(opset, "the model")) {
+  if (onnx::OperatorSetIdProto* opset = StandardImport(model); IsOld(opset, "the model")) {
     RaiseNodes(*model.mutable_graph()->mutable_node(), opset->version(), names, InferShapes(model));
     opset->set_version(kOldestDifferentiableOpset);
   }
   for (auto& function : *model.mutable_functions()) {
-    onnx::OperatorSetIdProto* opset = StandardOpset(function);
+    onnx::OperatorSetIdProto* opset = StandardImport(function);
     if (!IsOld(opset, "the function '" + function.name() + "'")) continue;
     RaiseNodes(*function.mutable_node(), opset->version(), names, {});
     opset->set_version(kOldestDifferentiableOpset);

@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-#include "trainer/autodiff/opsets.h"
+#include "models/standard_domain.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
 namespace ort_ed {

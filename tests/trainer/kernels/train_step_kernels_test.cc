@@ -19,10 +19,9 @@ EnergySpec Network(const std::string& architecture) {
   spec.image_shape = {8, 8};
   spec.seed = 3;
   if (architecture == "resnet") {
-    for (const char* option : {"channels=16", "downsample=1", "blocks=1", "slope=layer"})
-      SetOption(spec, option);
+    spec.options = {{"channels", "16"}, {"downsample", "1"}, {"blocks", "1"}, {"slope", "layer"}};
   } else {
-    SetOption(spec, "hidden=20,24");
+    spec.options = {{"hidden", "20,24"}};
   }
   return spec;
 }

@@ -1,4 +1,4 @@
-#include "trainer/kernels/fuse_elementwise.h"
+#include "trainer/passes/fuse_elementwise.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include "trainer/autodiff/infer_shapes.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 #include "trainer/kernels/elementwise.h"
-#include "trainer/kernels/use_cpu_kernels.h"
+#include "trainer/passes/use_cpu_kernels.h"
 
 namespace ort_ed {
 namespace {

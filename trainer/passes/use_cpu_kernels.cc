@@ -1,15 +1,15 @@
-#include "trainer/kernels/use_cpu_kernels.h"
+#include "trainer/passes/use_cpu_kernels.h"
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "models/standard_domain.h"
 #include "trainer/autodiff/graph_names.h"
 #include "trainer/autodiff/infer_shapes.h"
-#include "trainer/autodiff/opsets.h"
-#include "trainer/kernels/channels_last.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
+#include "trainer/passes/channels_last.h"
 
 namespace ort_ed {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/kernels/fuse_elementwise.h"
+#include "trainer/passes/fuse_elementwise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

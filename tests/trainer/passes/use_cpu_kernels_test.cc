@@ -1,4 +1,4 @@
-#include "trainer/kernels/use_cpu_kernels.h"
+#include "trainer/passes/use_cpu_kernels.h"
 
 #include <set>
 

@@ -1,11 +1,11 @@
-#include "trainer/kernels/channels_last.h"
+#include "trainer/passes/channels_last.h"
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "trainer/autodiff/opsets.h"
+#include "models/standard_domain.h"
 #include "trainer/kernels/cpu_kernel_domain.h"
 
 namespace ort_ed {
