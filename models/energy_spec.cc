@@ -2,6 +2,7 @@
 
 #include "models/base_distribution.h"
 #include "models/energy_context.h"
+#include "models/energy_degree.h"
 #include "models/graph_builder.h"
 #include "models/model_edits.h"
 #include "models/text.h"
@@ -69,18 +70,9 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   const Value energy = graph.Renamed(architecture.energy(context), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
   Describe(model, context, architecture.name);
+  NoteDegree(model);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
   return model;
-}
-
-void SetOption(EnergySpec& spec, std::string_view assignment) {
-  const size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "a model option is written NAME=VALUE, e.g. hidden=256,256; not '" + std::string(assignment) + "'");
-  }
-  spec.options[std::string(assignment.substr(0, equals))] = assignment.substr(equals + 1);
 }
 
 std::vector<int64_t> ParseImageShape(std::string_view text) {

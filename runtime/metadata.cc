@@ -107,6 +107,8 @@ ModelMetadata ParseMetadata(const Entries& entries) {
     metadata.dimension = Parse<int64_t>(metadata_key::kDimension, *text, "a whole number");
     if (*metadata.dimension < 1) Reject(metadata_key::kDimension, *text, "1 or more");
   }
+  if (const std::string* text = Find(entries, metadata_key::kDegree))
+    metadata.degree = Parse<int>(metadata_key::kDegree, *text, "a whole number");
   if (const std::string* text = Find(entries, metadata_key::kImageShape))
     metadata.image_shape = ParseImageShape(*text);
   if (const std::string* text = Find(entries, metadata_key::kArchitecture)) metadata.architecture = *text;

@@ -19,6 +19,9 @@ constexpr uint32_t kVerifyPurpose = 0x51445659;      // "QDVY"
 constexpr int kTrials = 48;
 constexpr int kVerifyRows = 256;
 constexpr int64_t kBatchRows = 8192;
+constexpr int64_t kBatchValues = int64_t{1} << 22;  // of gradients
+// The couplings of more variables would take gigabytes.
+constexpr int64_t kMaxDimension = 8192;
 constexpr double kFloatEpsilon = std::numeric_limits<float>::epsilon();
 
 void DrawBits(RandomStream& random, std::span<float> row) {
@@ -143,16 +146,21 @@ Surroundings FromEnergies(const EnergyFunction& energy, std::span<const float> c
 
 // By first differences of gradients: D + 1 evaluations, and more precise; valid where the graph is quadratic
 // between 0 and 1 as well.
-Surroundings FromGradients(const EnergyFunction& energy, std::span<const float> center) {
+Surroundings FromGradients(const EnergyFunction& energy, std::span<const float> center,
+                           const WorkCallback& on_progress) {
   const int64_t dimension = energy.dimension();
-  std::vector<float> rows;
-  for (int64_t i = 0; i < dimension; ++i) AppendFlipped(center, i, i, rows);
-  rows.insert(rows.end(), center.begin(), center.end());
-  std::vector<double> energies(dimension + 1);
-  std::vector<float> gradients(rows.size());
-  energy.EnergyAndGradient(rows, energies, gradients);
-  Surroundings result{energies[dimension], energies, std::vector<double>(dimension * dimension), 0};
-  const float* origin = &gradients[dimension * dimension];
+  Surroundings result{0, std::vector<double>(dimension), std::vector<double>(dimension * dimension), 0};
+  std::vector<float> origin(dimension), gradients(dimension * dimension);  // [flipped][slope]
+  energy.EnergyAndGradient(center, {&result.origin, 1}, origin);
+  const int64_t batch = std::max<int64_t>(1, kBatchValues / dimension);
+  for (int64_t first = 0; first < dimension; first += batch) {
+    const int64_t count = std::min(batch, dimension - first);
+    std::vector<float> rows;
+    for (int64_t i = first; i < first + count; ++i) AppendFlipped(center, i, i, rows);
+    energy.EnergyAndGradient(rows, std::span(result.one).subspan(first, count),
+                             std::span(gradients).subspan(first * dimension, count * dimension));
+    if (on_progress) on_progress(first + count, dimension);
+  }
   const auto difference = [&](int64_t i, int64_t j) {
     return (1.0 - 2.0 * center[j]) * (static_cast<double>(gradients[i * dimension + j]) - origin[j]);
   };
@@ -251,7 +259,7 @@ std::shared_ptr<const QuadraticEnergy> DetectQuadratic(const EnergyFunction& ene
   const int64_t dimension = energy.dimension();
   const bool by_energies = 1 + dimension * (dimension + 1) / 2 <= options.evaluation_budget;
   const bool by_gradients = energy.HasGradient() && 1 + dimension <= options.evaluation_budget;
-  if (!by_energies && !by_gradients) return nullptr;
+  if (dimension > kMaxDimension || (!by_energies && !by_gradients)) return nullptr;
   const std::optional<Rounding> rounding = RoundingOfQuadratic(energy);
   if (!rounding) return nullptr;
   const double precision = 4 * rounding->size;
@@ -268,7 +276,7 @@ std::shared_ptr<const QuadraticEnergy> DetectQuadratic(const EnergyFunction& ene
     return Verified(Solve(around, center), energy, tolerance, rounding->scale, options.threads);
   };
   if (by_gradients)
-    if (auto found = verified(FromGradients(energy, center))) return found;
+    if (auto found = verified(FromGradients(energy, center, options.on_progress))) return found;
   return by_energies ? verified(FromEnergies(energy, center, precision, options.on_progress)) : nullptr;
 }
 

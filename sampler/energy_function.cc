@@ -10,6 +10,8 @@
 namespace ort_ed {
 namespace {
 
+constexpr int kUnknownDegree = 1000;
+
 class ModelEnergy final : public EnergyFunction {
  public:
   explicit ModelEnergy(EnergyModel model) : model_(std::move(model)) {}
@@ -28,6 +30,12 @@ class ModelEnergy final : public EnergyFunction {
     std::vector<float> values(energies.size());
     model_.EnergyAndGradient(rows, values, gradients);
     Store(values, energies);
+    if (std::ranges::any_of(gradients, [](float slope) { return std::isnan(slope); })) {
+      throw Error(
+          ErrorCode::kBadModel,
+          "the gradient of the model's energy at a sampled state is not a number (`ort-ed check` finds out "
+          "why); a sampler without gradient, such as gibbs, needs only energies");
+    }
   }
 
  private:
@@ -50,6 +58,7 @@ class ModelEnergy final : public EnergyFunction {
 std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
                                                          const EnergyFunctionOptions& options) {
   auto energy = std::make_shared<ModelEnergy>(model);
+  if (model.metadata().degree.value_or(kUnknownDegree) > 2) return energy;
   if (auto quadratic = DetectQuadratic(*energy, options)) return quadratic;
   return energy;
 }

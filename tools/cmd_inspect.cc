@@ -12,6 +12,7 @@
 #include "tools/command.h"
 #include "tools/output_paths.h"
 #include "tools/quadratic_couplings.h"
+#include "tools/sampling_model.h"
 #include "tools/tensor_shapes.h"
 #include "trainer/autodiff/inline_functions.h"
 #include "trainer/autodiff/rules.h"
@@ -140,7 +141,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   InlineFunctions(model);  // as in training: what counts is what the functions compute
   const ModelSummary summary = Summarise(model, path, ShapesOfOneRow(model, contract, path));
   if (const auto file = arguments.present("--couplings"))
-    WriteCouplings(*file, QuadraticCouplings(EnergyModel::FromFile(path), path));
+    WriteCouplings(*file, QuadraticCouplings(LoadForSampling(path, {}, "gibbs"), path));
   if (arguments.get<bool>("--json")) {
     // Metadata of users' files may hold anything, JSON only UTF-8.
     std::cout << Json(summary, path).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)

@@ -16,6 +16,7 @@
 #include "tools/picture/pictures.h"
 #include "tools/plot_kind.h"
 #include "tools/quadratic_couplings.h"
+#include "tools/sampling_model.h"
 
 namespace ort_ed {
 namespace {
@@ -134,7 +135,7 @@ std::vector<double> ReadSquareMatrix(const std::string& path, int64_t side) {
 }
 
 Canvas DrawCouplings(const std::string& input, const argparse::ArgumentParser& arguments) {
-  const EnergyModel model = EnergyModel::FromFile(input, ChosenLoadOptions(arguments));
+  const EnergyModel model = LoadForSampling(input, ChosenLoadOptions(arguments), "gibbs");
   const std::vector<double> couplings = QuadraticCouplings(model, input);
   std::vector<double> truth;
   if (const auto path = arguments.present("--truth")) {

@@ -2,7 +2,10 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "models/energy_degree.h"
+#include "models/model_edits.h"
 #include "models/model_file.h"
+#include "ort_ed/metadata.h"
 #include "ort_ed/sampler.h"
 #include "trainer/input_gradient.h"
 
@@ -10,10 +13,13 @@ namespace ort_ed {
 
 EnergyModel LoadForSampling(const std::string& path, const LoadOptions& options, const std::string& sampler) {
   EnergyModel model = EnergyModel::FromFile(path, options);
-  if (!FindSampler(sampler).needs_gradient || model.HasGradient()) return model;
-  onnx::ModelProto with_gradient = LoadModel(path);
-  AttachInputGradient(with_gradient);
-  const std::string bytes = SerializeModel(with_gradient);
+  const bool derive = FindSampler(sampler).needs_gradient && !model.HasGradient();
+  onnx::ModelProto proto = LoadModel(path);
+  const std::string claimed = GetMetadata(proto, metadata_key::kDegree);
+  NoteDegree(proto);
+  if (!derive && GetMetadata(proto, metadata_key::kDegree) == claimed) return model;
+  if (derive) AttachInputGradient(proto);
+  const std::string bytes = SerializeModel(proto);
   return EnergyModel::FromMemory(std::as_bytes(std::span(bytes)), options, path);
 }
 

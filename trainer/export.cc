@@ -14,13 +14,14 @@
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "models/energy_degree.h"
 #include "models/model_edits.h"
 #include "models/model_file.h"
 #include "models/model_summary.h"
+#include "models/standard_domain.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "runtime/data/atomic_file.h"
-#include "trainer/autodiff/opsets.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
@@ -108,6 +109,7 @@ onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
     SetValues(model, averaged ? WithZerosOf(parameters[tensor.parameter], tensor) : tensor);
   }
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
+  NoteDegree(model);
   return model;
 }
 
@@ -162,6 +164,7 @@ void Finish(onnx::ModelProto& model, const std::string& name) {
   if (model.graph().name().empty()) model.mutable_graph()->set_name("energy");
   SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
   SetMetadata(model, metadata_key::kDimension, std::to_string(contract.dimension));
+  NoteDegree(model);
   CheckOnnx(model, name);
   WarnOfOtherOperators(model, name);
 }

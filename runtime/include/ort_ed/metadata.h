@@ -20,6 +20,8 @@ inline constexpr char kArchitecture[] = "ort_ed.architecture";                 /
 inline constexpr char kArchitectureOptions[] = "ort_ed.architecture_options";  // JSON object
 inline constexpr char kBaseMean[] =
     "ort_ed.base_mean";  // D decimals with commas: P(x_i = 1) of the base distribution
+// "1" or "2", where the graph shows that the energy is a polynomial of that degree in x.
+inline constexpr char kDegree[] = "ort_ed.degree";
 inline constexpr char kTraining[] = "ort_ed.training";        // JSON object: how it was trained
 inline constexpr char kLogZ[] = "ort_ed.log_z";               // decimal
 inline constexpr char kLogZError[] = "ort_ed.log_z_error";    // standard error, decimal
@@ -47,6 +49,7 @@ struct ModelMetadata {
   std::optional<int64_t> dimension;
   std::optional<std::vector<int64_t>> image_shape;  // height, width
   std::string architecture;                         // empty if unknown
+  std::optional<int> degree;                        // of a polynomial in x
   std::vector<float> base_mean;                     // empty without base distribution
   std::optional<LogZ> log_z;
   std::map<std::string, std::string> raw;  // every ort_ed.* entry as it stands, without the gradient fragment

@@ -84,10 +84,9 @@ struct EnergyFunctionOptions {
   WorkCallback on_progress = {};  // of those evaluations without gradients, the only long work
 };
 
-// The energy of a model. Found out from energies, not from names: if U is
-// quadratic (up to float precision, verified on random rows and on its own samples), the result is a
-// QuadraticEnergy. A model that is not costs 32 evaluations, or some hundreds where it is nearly so; where
-// rounding leaves room for doubt it counts as not quadratic.
+// The energy of a model. Where its metadata say that it is a polynomial of degree 2 (`ort-ed export` reads
+// that off the graph) the result is a QuadraticEnergy, with couplings found from energies and verified on
+// random rows and on its own samples; where rounding leaves room for doubt it counts as not quadratic.
 ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(
     const EnergyModel& model, const EnergyFunctionOptions& options = {});
 
