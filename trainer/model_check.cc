@@ -17,6 +17,7 @@
 #include "trainer/autodiff/double_forms.h"
 #include "trainer/autodiff/double_precision.h"
 #include "trainer/autodiff/prepare_model.h"
+#include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
@@ -110,11 +111,13 @@ Tensor RandomRows(int64_t rows, int64_t dimension, uint64_t seed) {
 
 // The trained tensors become inputs, so that differences can be taken. Returns their values.
 Tensors FreeParameters(onnx::ModelProto& model) {
+  const std::vector<std::string> names = ParameterNames(model);
+  const std::set<std::string> trained(names.begin(), names.end());
   Tensors values;
   onnx::GraphProto& graph = *model.mutable_graph();
   google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
   for (const auto& tensor : graph.initializer()) {
-    if (tensor.data_type() != onnx::TensorProto::FLOAT) {
+    if (!trained.contains(tensor.name())) {
       *kept.Add() = tensor;
       continue;
     }

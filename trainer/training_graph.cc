@@ -40,18 +40,6 @@ std::set<std::string> Statistics(const onnx::ModelProto& model) {
   return statistics;
 }
 
-// The float initialisers that may be trained.
-std::vector<std::string> ParameterNames(const onnx::ModelProto& model) {
-  const std::set<std::string> statistics = Statistics(model);
-  std::vector<std::string> names;
-  for (const auto& tensor : model.graph().initializer()) {
-    if (tensor.data_type() == onnx::TensorProto::FLOAT && ElementCount(tensor) > 0 &&
-        !statistics.contains(tensor.name()))
-      names.push_back(tensor.name());
-  }
-  return names;
-}
-
 onnx::TensorProto& Initializer(onnx::ModelProto& model, const std::string& name) {
   if (onnx::TensorProto* tensor = FindInitialiser(model, name)) return *tensor;
   throw Error(ErrorCode::kInvalidArgument, "the model has no parameter '" + name + "'");
@@ -253,6 +241,17 @@ class GraphAssembly {
 };
 
 }  // namespace
+
+std::vector<std::string> ParameterNames(const onnx::ModelProto& model) {
+  const std::set<std::string> statistics = Statistics(model);
+  std::vector<std::string> names;
+  for (const auto& tensor : model.graph().initializer()) {
+    if (tensor.data_type() == onnx::TensorProto::FLOAT && ElementCount(tensor) > 0 &&
+        !statistics.contains(tensor.name()))
+      names.push_back(tensor.name());
+  }
+  return names;
+}
 
 std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots) {
   std::vector<std::string> names;

@@ -19,6 +19,9 @@ struct ParameterSlot {
   int64_t size = 0;
 };
 
+// The initialisers that may be trained: those of floats, but for the statistics of BatchNormalization.
+std::vector<std::string> ParameterNames(const onnx::ModelProto& model);
+
 std::vector<std::string> NamesOf(const std::vector<ParameterSlot>& slots);
 
 // Names of the graphs' inputs and outputs. Parameters are called as in the energy model, their gradients

@@ -34,14 +34,21 @@ bool ReadsAny(const onnx::NodeProto& node, const NameSet& tensors) {
                      [&](const std::string& tensor) { return tensors.count(tensor) > 0; });
 }
 
-// The floating-point tensors that depend on the wanted ones in a differentiable way.
+// Whether a gradient may flow through the tensor: numbers of floating point, or what is no tensor at all (a
+// sequence has no rule, and says so, where cutting the path would make a silent zero).
+bool MayCarryGradient(const GradState& state, const std::string& tensor) {
+  const auto info = state.infos.find(tensor);
+  if (info == state.infos.end()) return false;
+  return info->second.is_floating() || info->second.type == onnx::TensorProto::UNDEFINED;
+}
+
+// The tensors that depend on the wanted ones in a differentiable way.
 NameSet Dependents(const GradState& state, int64_t opset) {
   NameSet dependents = state.wanted;
   for (const auto& node : state.builder.graph().node()) {
     if (IsLeaf(node, opset) || !ReadsAny(node, dependents)) continue;
     for (const auto& output : node.output()) {
-      const auto info = state.infos.find(output);
-      if (info != state.infos.end() && info->second.is_floating()) dependents.insert(output);
+      if (MayCarryGradient(state, output)) dependents.insert(output);
     }
   }
   return dependents;

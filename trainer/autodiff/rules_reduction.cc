@@ -52,9 +52,10 @@ void ChainRule(GradContext& node, const Value& derivative) {
 
 // Numbers that are equal to the maximum or minimum share the gradient.
 void ReduceExtremum(GradContext& node) {
+  const auto axes = ReducedAxes(node);
+  if (axes.empty()) return node.SetGradient(0, node.OutputGradient());
   const Value chosen = node.Mask(Op("Equal", {node.Input(0), KeepReduced(node, node.Output())}));
-  const Value share =
-      KeepReduced(node, node.OutputGradient()) / Reduce("ReduceSum", chosen, ReducedAxes(node), true);
+  const Value share = KeepReduced(node, node.OutputGradient()) / Reduce("ReduceSum", chosen, axes, true);
   node.SetGradient(0, share * chosen);
 }
 
@@ -63,6 +64,7 @@ void ReduceExtremum(GradContext& node) {
 void ReduceProd(GradContext& node) {
   const Value x = node.Input(0);
   const auto axes = ReducedAxes(node);
+  if (axes.empty()) return node.SetGradient(0, node.OutputGradient());
   const Value is_zero = Op("Equal", {x, node.graph().Scalar(0)});
   const Value zero = node.Mask(is_zero);
   const Value zeros = Reduce("ReduceSum", zero, axes, true);

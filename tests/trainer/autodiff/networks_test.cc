@@ -135,6 +135,15 @@ TEST(DifferentiateTest, ControlFlowOnThePathIsAnErrorEvenIfTheTensorIsCaptured) 
       ErrorCode::kBadModel, [&] { GradientsOf(model, {"x"}); }, "(If)");
 }
 
+TEST(DifferentiateTest, ASequenceOnThePathIsAnErrorInsteadOfASilentZero) {
+  onnx::ModelProto model = ParseModel(R"((float[N] x) => (float[M] y) {
+    s = SequenceConstruct(x, x)
+    c = ConcatFromSequence<axis = 0>(s)
+    y = Exp(c) })");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { GradientsOf(model, {"x"}); }, "(ConcatFromSequence)", "no gradient rule");
+}
+
 TEST(DifferentiateTest, DropoutInTrainingModeIsAnError) {
   onnx::ModelProto on =
       ParseModel("(float[N] x) => (float[N] y) <float r = {0.5}, bool t = {1}> { y = Dropout(x, r, t) }");
