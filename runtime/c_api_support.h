@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,8 @@ ort_ed_status Guarded(Call&& call) noexcept {
   } catch (const Error& error) {
     return SetLastError(static_cast<ort_ed_status>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
+    return SetLastError(ORT_ED_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::length_error&) {  // more than a vector could ever hold
     return SetLastError(ORT_ED_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     return SetLastError(ORT_ED_INTERNAL, error.what());

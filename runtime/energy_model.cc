@@ -22,6 +22,10 @@ namespace {
 // that input and activations of common networks stay in the cache and that threads have a share each.
 int64_t BatchRows(int64_t requested, int64_t dimension) {
   if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the rows of a batch must not be negative");
+  constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+  if (requested > kMostBytes / static_cast<int64_t>(sizeof(float)) / dimension)
+    throw Error(ErrorCode::kInvalidArgument,
+                "a batch of " + std::to_string(requested) + " rows is beyond all memory; take fewer");
   if (requested > 0) return requested;
   constexpr int64_t kValues = 1 << 12;
   return std::clamp<int64_t>(kValues / dimension, 32, 256);
@@ -68,8 +72,7 @@ struct EnergyModel::Impl {
         threads(OnCpu(options.device) ? ThreadCount(options.threads) : 1),
         session(OpenSession(bytes, OptionsOfSessions(), name, file), name),
         dimension(static_cast<size_t>(session.dimension())),
-        batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))),
-        scratch(batch * dimension) {
+        batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))) {
     const auto entries = session.Metadata();
     metadata = ParseMetadata(entries);
     CheckAgainstDimension(metadata, session.dimension(), name);
@@ -140,7 +143,7 @@ struct EnergyModel::Impl {
   template <typename Convert>
   void ScoreConverted(std::span<float> energies, Convert&& convert) {
     ForEachBatch(energies.size(), [&](size_t first, size_t rows) {
-      ScratchPool::Lease floats(scratch);
+      ScratchPool::Lease floats(scratch, rows * dimension);
       convert(first, rows, floats.data());
       session.Run(floats.data(), static_cast<int64_t>(rows), &energies[first]);
     });

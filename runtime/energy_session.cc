@@ -1,6 +1,7 @@
 #include "runtime/energy_session.h"
 
 #include <array>
+#include <cmath>
 
 #include "ort_ed/metadata.h"
 
@@ -60,6 +61,7 @@ EnergySession::EnergySession(Ort::Session session, std::string name, bool with_g
     CheckOutputs(with_gradient);
   });
   RunTwoRows();
+  if (!with_gradient) CompareRowsAlone();
 }
 
 void EnergySession::Reject(const std::string& problem) const {
@@ -150,6 +152,22 @@ void EnergySession::RunTwoRows() {
       info.GetShape() != std::vector(shape.begin(), shape.end()))
     Reject(std::string("its output '") + kGradientOutputName + "' is not float32 [batch, " +
            std::to_string(dimension_) + "]");
+}
+
+// Batches are cut anyhow: an energy must not depend on the rows beside its own, nor on chance.
+void EnergySession::CompareRowsAlone() const {
+  const auto width = static_cast<size_t>(dimension_);
+  std::vector<float> rows(2 * width);
+  for (size_t i = 0; i < width; ++i) rows[width + i] = static_cast<float>(i % 3 != 1);
+  std::array<float, 2> together, alone;
+  Run(rows.data(), 2, together.data());
+  for (size_t r = 0; r < alone.size(); ++r) Run(&rows[r * width], 1, &alone[r]);
+  for (size_t r = 0; r < alone.size(); ++r) {
+    const float difference = std::abs(together[r] - alone[r]);  // not a number where both are infinite
+    if (difference > 1e-3f * (1 + std::abs(alone[r])))
+      Reject("the energy of the same row is " + std::to_string(alone[r]) + " alone and " +
+             std::to_string(together[r]) + " beside another: it depends on the batch or on chance");
+  }
 }
 
 std::map<std::string, std::string> EnergySession::Metadata() const {

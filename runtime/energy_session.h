@@ -28,6 +28,7 @@ class EnergySession {
   void CheckInput();
   void CheckOutputs(bool with_gradient);
   void RunTwoRows();
+  void CompareRowsAlone() const;
   [[noreturn]] void Reject(const std::string& problem) const;
 
   mutable Ort::Session session_;  // Run is thread-safe, though not const

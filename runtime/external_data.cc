@@ -16,9 +16,12 @@ namespace fs = std::filesystem;
 // The messages of onnx.proto on the way from a model to the external data of a tensor.
 enum class Message { kModel, kGraph, kFunction, kNode, kAttribute, kSparseTensor, kTensor, kExternalData };
 
+// As protobuf itself: deeper nesting is damage.
+constexpr int kDeepest = 100;
+
 struct Field {
   Message parent;
-  uint64_t number;
+  uint32_t number;
   Message child;
 };
 
@@ -41,40 +44,80 @@ constexpr Field kFields[] = {
     {Message::kTensor, 13, Message::kExternalData},
 };
 
-const Field* FindField(Message parent, uint64_t number) {
+const Field* FindField(Message parent, uint32_t number) {
   const auto* field =
       std::ranges::find_if(kFields, [&](const Field& f) { return f.parent == parent && f.number == number; });
   return field == std::end(kFields) ? nullptr : field;
 }
 
-// Reads the fields of one serialised protobuf message.
+// Reads the fields of one serialised protobuf message, all that protobuf itself would read.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
 
   // The next length-delimited field; the others are skipped. False at the end or where the bytes are damaged.
-  bool Next(uint64_t& number, std::string_view& payload) {
-    while (!rest_.empty()) {
-      const auto tag = Varint();
-      if (!tag) return false;
-      number = *tag >> 3;
-      const uint64_t wire_type = *tag & 7;
-      if (wire_type == 0) {
-        if (!Varint()) return false;
-      } else if (wire_type == 2) {
-        const auto size = Varint();
-        return size && Take(*size, payload);
-      } else if (wire_type == 1 || wire_type == 5) {
-        if (!Take(wire_type == 1 ? 8 : 4, payload)) return false;
-      } else {
-        return false;
+  bool Next(uint32_t& number, std::string_view& payload) {
+    while (!rest_.empty() && !damaged_) {
+      const Tag tag = ReadTag();
+      number = tag.number;
+      if (tag.type == kLengthDelimited) {
+        payload = Take(Varint());
+        return !damaged_;
       }
+      Skip(tag, 0);
     }
     return false;
   }
 
+  bool damaged() const { return damaged_; }
+
  private:
-  std::optional<uint64_t> Varint() {
+  enum WireType : uint32_t { kVarint, kEightBytes, kLengthDelimited, kGroup, kEndOfGroup, kFourBytes };
+  struct Tag {
+    uint32_t number, type;
+  };
+
+  // 32 bits, whatever a longer encoding has above them.
+  Tag ReadTag() {
+    const auto tag = static_cast<uint32_t>(Varint());
+    return {tag >> 3, tag & 7};
+  }
+
+  void Skip(const Tag& tag, int depth) {
+    switch (tag.type) {
+      case kVarint:
+        Varint();
+        break;
+      case kEightBytes:
+        Take(8);
+        break;
+      case kFourBytes:
+        Take(4);
+        break;
+      case kLengthDelimited:
+        Take(Varint());
+        break;
+      case kGroup:
+        SkipGroup(tag.number, depth + 1);
+        break;
+      default:
+        damaged_ = true;
+    }
+  }
+
+  void SkipGroup(uint32_t number, int depth) {
+    damaged_ |= depth > kDeepest;
+    while (!damaged_) {
+      const Tag tag = ReadTag();
+      if (tag.type == kEndOfGroup) {
+        damaged_ |= tag.number != number;
+        return;
+      }
+      Skip(tag, depth);
+    }
+  }
+
+  uint64_t Varint() {
     uint64_t value = 0;
     for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
       const auto byte = static_cast<unsigned char>(rest_.front());
@@ -82,18 +125,24 @@ class WireReader {
       value |= uint64_t{byte & 0x7Fu} << shift;
       if (byte < 0x80) return value;
     }
-    return std::nullopt;
+    damaged_ = true;
+    return 0;
   }
 
-  bool Take(uint64_t size, std::string_view& payload) {
-    if (size > rest_.size()) return false;
-    payload = rest_.substr(0, size);
+  std::string_view Take(uint64_t size) {
+    damaged_ |= size > rest_.size();
+    if (damaged_) return {};
+    const std::string_view taken = rest_.substr(0, size);
     rest_.remove_prefix(size);
-    return true;
+    return taken;
   }
 
   std::string_view rest_;
+  bool damaged_ = false;
 };
+
+// Thrown where the bytes are no protobuf.
+struct Damaged {};
 
 class Checker {
  public:
@@ -102,26 +151,29 @@ class Checker {
   }
 
   void Check(Message message, std::string_view bytes, int depth) const {
-    constexpr int kDeepest = 100;  // as protobuf itself: deeper nesting is damage, which ONNX Runtime rejects
-    if (depth > kDeepest) return;
     if (message == Message::kExternalData) return CheckEntry(bytes);
     WireReader reader(bytes);
-    uint64_t number;
+    uint32_t number;
     std::string_view payload;
-    while (reader.Next(number, payload))
-      if (const Field* field = FindField(message, number)) Check(field->child, payload, depth + 1);
+    while (reader.Next(number, payload)) {
+      const Field* field = FindField(message, number);
+      if (field && depth == kDeepest) throw Damaged();
+      if (field) Check(field->child, payload, depth + 1);
+    }
+    if (reader.damaged()) throw Damaged();
   }
 
  private:
   // A key with its value; the key "location" holds the path.
   void CheckEntry(std::string_view bytes) const {
     WireReader reader(bytes);
-    uint64_t number;
+    uint32_t number;
     std::string_view payload, key, value;
     while (reader.Next(number, payload)) {
       if (number == 1) key = payload;
       if (number == 2) value = payload;
     }
+    if (reader.damaged()) throw Damaged();
     if (key == "location" && !IsInFolder(value))
       throw Error(ErrorCode::kBadModel,
                   "the model '" + name_ + "' keeps data in '" + std::string(value) + "', which is not in " +
@@ -142,9 +194,14 @@ class Checker {
 
 }  // namespace
 
-void CheckExternalData(std::span<const std::byte> model, const std::string& path, const std::string& name) {
+bool CheckExternalData(std::span<const std::byte> model, const std::string& path, const std::string& name) {
   const std::string_view bytes(reinterpret_cast<const char*>(model.data()), model.size());
-  Checker(path, name).Check(Message::kModel, bytes, 0);
+  try {
+    Checker(path, name).Check(Message::kModel, bytes, 0);
+  } catch (const Damaged&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace ort_ed

@@ -9,39 +9,47 @@
 
 namespace ort_ed {
 
-// Buffers of one size that concurrent calls borrow and give back, so that a call allocates only while more
-// calls run at once than ever before.
+// Buffers that concurrent calls borrow and give back, so that a call allocates only while more calls run at
+// once, or larger ones, than ever before.
 class ScratchPool {
- public:
-  explicit ScratchPool(size_t floats) : floats_(floats) {}
+  struct Buffer {
+    std::unique_ptr<float[]> floats;
+    size_t size = 0;
+  };
 
+ public:
   class Lease {
    public:
-    explicit Lease(ScratchPool& pool) : pool_(pool), buffer_(pool.Take()) {}
+    Lease(ScratchPool& pool, size_t floats) : pool_(pool), buffer_(pool.Take(floats)) {}
     ~Lease() { pool_.GiveBack(std::move(buffer_)); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    float* data() { return buffer_.get(); }
+    float* data() { return buffer_.floats.get(); }
 
    private:
     ScratchPool& pool_;
-    std::unique_ptr<float[]> buffer_;
+    Buffer buffer_;
   };
 
  private:
-  std::unique_ptr<float[]> Take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto buffer = std::move(free_.back());
-        free_.pop_back();
-        return buffer;
-      }
+  Buffer Take(size_t floats) {
+    Buffer buffer = TakeFree();
+    if (buffer.size < floats) {
+      buffer = {};  // freed before the larger one is made
+      buffer = {std::make_unique_for_overwrite<float[]>(floats), floats};
     }
-    return std::make_unique_for_overwrite<float[]>(floats_);
+    return buffer;
   }
 
-  void GiveBack(std::unique_ptr<float[]> buffer) noexcept {
+  Buffer TakeFree() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return {};
+    Buffer buffer = std::move(free_.back());
+    free_.pop_back();
+    return buffer;
+  }
+
+  void GiveBack(Buffer buffer) noexcept {
     try {
       const std::lock_guard lock(mutex_);
       free_.push_back(std::move(buffer));
@@ -49,9 +57,8 @@ class ScratchPool {
     }
   }
 
-  size_t floats_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<float[]>> free_;
+  std::vector<Buffer> free_;
 };
 
 }  // namespace ort_ed

@@ -91,7 +91,7 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
-  CheckExternalData(bytes, path, name);
+  if (!CheckExternalData(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();

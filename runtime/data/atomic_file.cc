@@ -1,9 +1,10 @@
 #include "runtime/data/atomic_file.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -44,13 +45,19 @@ std::string BehindLinks(std::string path) {
   return error ? path : target.string();
 }
 
-// A file that is replaced keeps its mode.
-mode_t ModeFor(const std::string& path) {
-  struct stat existing;
-  if (stat(path.c_str(), &existing) == 0) return existing.st_mode & 07777;
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+// As mkostemp(), with the mode that new files of this process have: what mkostemp() makes is for its owner
+// only, and the umask cannot be read without changing it for all threads.
+int OpenNew(std::string& name) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr size_t kSuffix = 6;
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    for (size_t i = name.size() - kSuffix; i < name.size(); ++i)
+      name[i] = kLetters[random() % kLetters.size()];
+    const int descriptor = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
 }
 
 }  // namespace
@@ -63,9 +70,11 @@ AtomicFile::AtomicFile(std::string path)
   // Renaming over a device such as /dev/null would replace it for the whole system.
   if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
-  descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
+  descriptor_ = OpenNew(temporary_);
   if (descriptor_ < 0) ThrowIo("write", path_);
-  fchmod(descriptor_, ModeFor(path_));
+  struct stat existing;
+  if (stat(path_.c_str(), &existing) == 0)
+    fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
 }
 
 AtomicFile::~AtomicFile() {

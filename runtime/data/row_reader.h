@@ -57,8 +57,8 @@ class RowReader {
 // and float64 of either byte order; C order only. Packed bits: a uint8 .npy [N, bytes] of
 // numpy.packbits(axis=1) named *.bits.npy, or whose width is that of packed rows of `options.columns` values.
 // Padding bits must be 0. Text: one row a line, separated by the first of tab, comma, semicolon or space that
-// occurs in the first line. A first line with a cell that is no number, or that counts 0,1,2,... or
-// 1,2,3,..., is a header. Blank lines and lines that begin with # are skipped.
+// occurs in the first line. A first line most of whose cells are no numbers, or that counts 0,1,2,...
+// or 1,2,3,..., is a header. Blank lines and lines that begin with # are skipped.
 std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& options = {});
 
 // The bits of one row of grey levels 0..255, as kStochastic draws them for (seed, pass, row). `bits` may be

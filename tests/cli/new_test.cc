@@ -9,6 +9,7 @@
 #include "models/model_summary.h"
 #include "ort_ed/metadata.h"
 #include "tests/cli/run_command.h"
+#include "tests/support/file_contents.h"
 #include "tests/support/temp_dir.h"
 
 namespace ort_ed {
@@ -69,8 +70,7 @@ TEST_F(NewTest, MakesEveryArchitecture) {
 TEST_F(NewTest, TheSameSeedGivesTheSameFile) {
   const auto bytes = [&](const std::string& seed) {
     Made({"mlp", "-D", "4", "--seed", seed});
-    std::ifstream file(folder_.File("m.onnx"), std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    return FileContents(folder_.File("m.onnx"));
   };
   const std::string first = bytes("3");
   EXPECT_EQ(bytes("3"), first);

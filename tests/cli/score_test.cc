@@ -2,8 +2,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +9,7 @@
 
 #include "runtime/data/atomic_file.h"
 #include "tests/cli/run_command.h"
+#include "tests/support/file_contents.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
@@ -26,12 +25,6 @@ class Score : public testing::Test {
   Score() {
     WriteFileAtomically(model_, LinearModel(3));
     WriteFileAtomically(rows_, "1,0,0\n0,1,1\n0,0,0\n");
-  }
-
-  std::string Contents(const std::string& path) {
-    std::stringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
   }
 
   std::string Written(const std::string& name, const std::string& contents) {
@@ -87,14 +80,14 @@ TEST_F(Score, AddsLogLikelihoodsWhereTheModelCarriesLogZ) {
   const CommandResult result = RunOrtEd({"score", model_, rows_});
   EXPECT_EQ(result.out, "energy,log_likelihood\n1,-1.5\n5,-5.5\n0,-0.5\n");
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "-o", folder_.File("out.npy")}).exit_code, 0);
-  EXPECT_THAT(Contents(folder_.File("out.npy")), HasSubstr("(3, 2)"));
+  EXPECT_THAT(FileContents(folder_.File("out.npy")), HasSubstr("(3, 2)"));
 }
 
 TEST_F(Score, WritesNpyAndCsvFiles) {
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "-o", folder_.File("out.csv")}).out, "");
-  EXPECT_EQ(Contents(folder_.File("out.csv")), "energy\n1\n5\n0\n");
+  EXPECT_EQ(FileContents(folder_.File("out.csv")), "energy\n1\n5\n0\n");
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "-o", folder_.File("out.npy")}).exit_code, 0);
-  const std::string npy = Contents(folder_.File("out.npy"));
+  const std::string npy = FileContents(folder_.File("out.npy"));
   EXPECT_THAT(npy, AllOf(HasSubstr("'<f4'"), HasSubstr("(3,)")));
   float energies[3];
   ASSERT_GE(npy.size(), sizeof(energies));
@@ -117,7 +110,7 @@ TEST_F(Score, SummaryAsJson) {
   EXPECT_EQ(json["device"], "cpu");
   EXPECT_GT(json["rows_per_second"], 0);
   EXPECT_FALSE(json.contains("log_likelihood"));
-  EXPECT_EQ(Contents(folder_.File("e.csv")), "energy\n1\n5\n0\n");
+  EXPECT_EQ(FileContents(folder_.File("e.csv")), "energy\n1\n5\n0\n");
 }
 
 TEST_F(Score, ManyRowsGoThroughInBlocks) {

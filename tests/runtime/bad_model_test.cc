@@ -142,6 +142,27 @@ TEST_F(ExternalData, IsFoundInSubgraphsAttributesAndFunctions) {
   EXPECT_EQ(places, 14);
 }
 
+// Forms that protobuf reads and nobody writes: a group in front, a tag with more bits than it has.
+TEST_F(ExternalData, IsFoundBehindUnusualEncodings) {
+  const std::string plain = WithExternalData(LinearModel(400), "w", "../weights.bin").model;
+  const std::string group = "\xa3\x06\x08\x01\xa4\x06";  // field 100 with a varint inside
+  const auto graph = plain.find('\x3a');                 // field 7, length-delimited
+  ASSERT_NE(graph, std::string::npos);
+  std::string long_tag = plain;
+  long_tag.replace(graph, 1, "\xba\x80\x80\x80\x70");
+  for (const std::string& model : {group + plain, long_tag})
+    ExpectError(
+        ErrorCode::kBadModel, [&] { CheckExternalData(Bytes(model), model_, model_); }, "../weights.bin");
+}
+
+TEST_F(ExternalData, CannotBeToldOfDamagedBytes) {
+  const std::string model = LinearModel(400);
+  EXPECT_TRUE(CheckExternalData(Bytes(model), model_, model_));
+  EXPECT_FALSE(CheckExternalData(Bytes(model.substr(0, model.size() - 5)), model_, model_));
+  EXPECT_FALSE(CheckExternalData(Bytes("\xa3\x06" + model), model_, model_));  // a group without end
+  EXPECT_FALSE(CheckExternalData(Bytes(model + "\xa4\x06"), model_, model_));  // an end without group
+}
+
 TEST_F(ExternalData, AModelInMemoryHasNone) {
   const ExternalModel external = WithExternalData(LinearModel(400), "w", "weights.bin");
   ExpectError(

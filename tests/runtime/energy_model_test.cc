@@ -46,6 +46,13 @@ std::vector<float> BareEnergies(const std::string& model, const BinaryRows& rows
   return energies;
 }
 
+TEST(EnergyModel, ABatchTakesMemoryForTheRowsThereAre) {
+  const EnergyModel model = Load(LinearModel(3), {.batch_rows = int64_t{1} << 50});
+  std::vector<float> energies(2);
+  model.Energy(std::vector<uint8_t>{1, 0, 0, 1, 1, 1}, energies);
+  EXPECT_THAT(energies, ElementsAre(1, 6));
+}
+
 TEST(EnergyModel, ScoresTheThreeFormsOfRowsAlike) {
   for (const int64_t dimension : {1, 3, 8, 13, 64, 100}) {
     const EnergyModel model = Load(LinearModel(dimension), {.batch_rows = 7});
@@ -150,6 +157,9 @@ TEST(EnergyModel, SizesThatDoNotFitAreErrors) {
       "2 rows of 2");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { Load(LinearModel(3), {.batch_rows = -1}); }, "batch");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { Load(LinearModel(32), {.batch_rows = int64_t{1} << 62}); },
+      "beyond all memory");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { Load(LinearModel(3), {.threads = -1}); }, "threads");
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ort_ed/error.h"
+#include "tests/support/file_contents.h"
 #include "tests/support/temp_dir.h"
 
 namespace ort_ed {
@@ -41,11 +42,6 @@ void ExpectEqual(const Checkpoint& a, const Checkpoint& b) {
   }
 }
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void WriteAll(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
@@ -69,7 +65,7 @@ TEST(Checkpoint, EveryFlippedByteAndEveryTruncationIsFound) {
   TempDir dir;
   const std::string path = dir.File("a.ckpt");
   WriteCheckpoint(path, Example(7));
-  const std::string whole = ReadAll(path);
+  const std::string whole = FileContents(path);
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string flipped = whole;
     flipped[i] ^= 0x10;

@@ -19,7 +19,8 @@ struct LoadOptions {
 };
 
 // A deployed energy model, p(x) proportional to exp(-U(x)), x in {0,1}^D. Const members may be called from
-// any number of threads at once. Copies are cheap: they are the same model. All members throw ort_ed::Error.
+// any number of threads at once. Copies are cheap: they are the same model. Members throw ort_ed::Error, or
+// what the standard library throws when memory or threads run out.
 class ORT_ED_API EnergyModel {
  public:
   static EnergyModel FromFile(const std::string& path, const LoadOptions& options = {});

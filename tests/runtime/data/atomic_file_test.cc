@@ -1,22 +1,15 @@
 #include "runtime/data/atomic_file.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "ort_ed/error.h"
+#include "tests/support/file_contents.h"
 #include "tests/support/temp_dir.h"
 
 namespace ort_ed {
 namespace {
-
-std::string Contents(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 TEST(AtomicFile, AppearsOnlyOnCommit) {
   const TempDir folder;
@@ -28,7 +21,7 @@ TEST(AtomicFile, AppearsOnlyOnCommit) {
     file.WriteAt(0, "J");
     file.Commit();
   }
-  EXPECT_EQ(Contents(path), "Jello");
+  EXPECT_EQ(FileContents(path), "Jello");
 }
 
 TEST(AtomicFile, WithoutCommitTheOldFileStaysAndNothingIsLeft) {
@@ -36,7 +29,7 @@ TEST(AtomicFile, WithoutCommitTheOldFileStaysAndNothingIsLeft) {
   const std::string path = folder.File("a.txt");
   WriteFileAtomically(path, "old");
   { AtomicFile(path).Write("new"); }
-  EXPECT_EQ(Contents(path), "old");
+  EXPECT_EQ(FileContents(path), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
@@ -49,7 +42,7 @@ TEST(AtomicFile, ALinkStaysALinkAndAModeAMode) {
   std::filesystem::create_symlink(path, link);
   WriteFileAtomically(link, "new");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_EQ(Contents(path), "new");
+  EXPECT_EQ(FileContents(path), "new");
   EXPECT_EQ(std::filesystem::status(path).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
