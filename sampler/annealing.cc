@@ -56,6 +56,22 @@ struct Annealing::Impl {
   int64_t finished_chains() const { return static_cast<int64_t>(state.log_weights.size()); }
   bool finished() const { return finished_chains() == options.chains; }
 
+  // Whether the state can be one of this annealing: it may come from anywhere.
+  bool CanContinue(const AnnealingState& other) const {
+    const Chains& chains = other.chains;
+    const int64_t done = std::ssize(other.log_weights), dimension = target.dimension();
+    if (other.temperatures != state.temperatures || done > options.chains ||
+        std::ssize(other.ends) != done * dimension || std::ssize(other.partial) != chains.count)
+      return false;
+    if (chains.count == 0) return other.moves == 0;
+    const bool binary = std::ranges::all_of(chains.states, [](float v) { return v == 0.0f || v == 1.0f; });
+    return chains.count > 0 && chains.count <= options.chains - done && chains.dimension == dimension &&
+           chains.first_chain == static_cast<uint64_t>(done) && other.moves >= 0 && other.moves < steps() &&
+           std::ssize(chains.states) == chains.count * dimension && binary &&
+           std::ssize(chains.energies) == chains.count && std::ssize(chains.base_energies) == chains.count &&
+           std::ssize(chains.betas) == chains.count;
+  }
+
   void StartBatch() {
     const int64_t first = finished_chains();
     const int64_t count = std::min(at_once, options.chains - first);
@@ -151,9 +167,7 @@ void Annealing::Run(const WorkCallback& on_progress) {
 const AnnealingState& Annealing::state() const { return impl_->state; }
 
 void Annealing::Restore(AnnealingState state) {
-  if (state.temperatures != impl_->state.temperatures ||
-      static_cast<int64_t>(state.log_weights.size()) > impl_->options.chains ||
-      (state.chains.count > 0 && state.chains.dimension != impl_->target.dimension())) {
+  if (!impl_->CanContinue(state)) {
     throw Error(ErrorCode::kInvalidArgument, "the stored state belongs to an annealing with other options");
   }
   impl_->state = std::move(state);

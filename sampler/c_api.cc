@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,8 @@ std::string SamplerName(const ort_ed_sampler_options& options) {
 SamplerOptions SamplerOptionsOf(const ort_ed_sampler_options& given) {
   SamplerOptions options;
   options.scan = given.random_scan != 0 ? Scan::kRandom : Scan::kSystematic;
+  if (given.threads < 0)
+    throw Error(ErrorCode::kInvalidArgument, "the number of threads must not be negative");
   options.threads = given.threads;
   options.block = given.block;
   options.flips = given.flips;
@@ -43,7 +46,10 @@ Chains Start(const EnergyModel& model, const Target& target, int64_t count, cons
              uint64_t seed) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
   if (states == nullptr) {
-    std::vector<float> rows(static_cast<size_t>(count * model.dimension()));
+    int64_t values;
+    if (__builtin_mul_overflow(count, model.dimension(), &values))
+      throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
+    std::vector<float> rows(values);
     BernoulliBase::OfModel(model).Draw(seed, 0, rows);
     return StartChainsAt(target, std::move(rows), seed);
   }
@@ -68,6 +74,7 @@ ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, cons
     *chains = nullptr;
     RequireNotNull(model, "model");
     const ort_ed_sampler_options given = Checked(options);
+    if (!std::isfinite(given.beta)) throw Error(ErrorCode::kInvalidArgument, "beta must be a finite number");
     // exp(-beta U) is the path towards the uniform distribution.
     const Target target(MakeEnergyFunction(model->model, {.threads = given.threads}));
     auto made = std::make_unique<ort_ed_chains>();

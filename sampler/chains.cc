@@ -47,7 +47,10 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
 
 Chains StartChains(const Target& target, int64_t count, uint64_t seed, uint64_t first_chain) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
-  std::vector<float> states(count * target.dimension());
+  int64_t values;
+  if (__builtin_mul_overflow(count, target.dimension(), &values))
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
+  std::vector<float> states(values);
   target.base.Draw(seed, first_chain, states);
   return MakeChains(target, std::move(states), seed, first_chain);
 }

@@ -28,6 +28,7 @@ class RunningLogSum {
  public:
   void Add(std::span<const double> energies) {
     const double largest = -*std::min_element(energies.begin(), energies.end());
+    if (std::isinf(largest) && largest < 0) return;  // nothing to add
     if (largest > largest_) {
       sum_ *= std::exp(largest_ - largest);
       largest_ = largest;
@@ -65,6 +66,11 @@ LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_prog
   LogZEstimate estimate;
   estimate.method = "exact";
   estimate.log_z = sum.value();
+  if (!std::isfinite(estimate.log_z)) {
+    throw Error(ErrorCode::kBadModel,
+                "log Z is not finite: some state has an energy of minus infinity, or none a finite one; look "
+                "for divergence in the model's training");
+  }
   estimate.samples = blocks << bits;
   estimate.effective_samples = static_cast<double>(estimate.samples);
   return estimate;

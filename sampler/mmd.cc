@@ -39,25 +39,34 @@ class BitRows {
 // not depend on the order of summation.
 using Counts = std::vector<int64_t>;
 
+// Adds the pairs of row `i` of a with the rows of b from `first` on.
+void AddPairs(const BitRows& a, int64_t i, const BitRows& b, int64_t first, MmdKernel kernel,
+              Counts& counts) {
+  for (int64_t j = first; j < b.count(); ++j) {
+    int common = 0;
+    for (int64_t word = 0; word < a.words(); ++word) {
+      const uint64_t x = a.row(i)[word];
+      const uint64_t y = b.row(j)[word];
+      common += std::popcount(kernel == MmdKernel::kHamming ? x ^ y : x & y);
+    }
+    ++counts[common];
+  }
+}
+
 Counts CountPairs(const BitRows& a, const BitRows& b, bool distinct, int64_t dimension, MmdKernel kernel,
                   int threads) {
-  std::vector<Counts> of_row(a.count());
-  ParallelFor(threads, a.count(), 2.0 * static_cast<double>(a.count() * b.count() * a.words()),
-              [&](int64_t i) {
+  constexpr int64_t kBlockRows = 64;
+  std::vector<Counts> of_block((a.count() + kBlockRows - 1) / kBlockRows);
+  ParallelFor(threads, std::ssize(of_block), 2.0 * static_cast<double>(a.count() * b.count() * a.words()),
+              [&](int64_t block) {
                 Counts counts(dimension + 1);
-                for (int64_t j = distinct ? i + 1 : 0; j < b.count(); ++j) {
-                  int common = 0;
-                  for (int64_t word = 0; word < a.words(); ++word) {
-                    const uint64_t x = a.row(i)[word];
-                    const uint64_t y = b.row(j)[word];
-                    common += std::popcount(kernel == MmdKernel::kHamming ? x ^ y : x & y);
-                  }
-                  ++counts[common];
-                }
-                of_row[i] = std::move(counts);
+                const int64_t end = std::min(a.count(), (block + 1) * kBlockRows);
+                for (int64_t i = block * kBlockRows; i < end; ++i)
+                  AddPairs(a, i, b, distinct ? i + 1 : 0, kernel, counts);
+                of_block[block] = std::move(counts);
               });
   Counts total(dimension + 1);
-  for (const Counts& counts : of_row)
+  for (const Counts& counts : of_block)
     for (int64_t value = 0; value <= dimension; ++value) total[value] += counts[value];
   return total;
 }

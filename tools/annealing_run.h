@@ -27,8 +27,8 @@ struct AnnealingPlan {
 };
 
 // Runs an annealing to its end with progress on stderr. With a state file (may be empty: none) it continues
-// where the file says, stores its state once a minute and when interrupted, and removes the file at the end.
-// A file of another plan is refused.
+// where the file says and stores its state once a minute, when interrupted and at the end: the caller removes
+// the file when the result is safe. A file of another plan is refused.
 Annealing RunAnnealing(const std::string& what, const AnnealingPlan& plan,
                        const std::string& state_file = "");
 

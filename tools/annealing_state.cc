@@ -16,13 +16,32 @@
 namespace ort_ed {
 namespace {
 
-constexpr const char* kFormat = "ort-ed annealing 2";
+constexpr const char* kFormat = "ort-ed annealing 3";
+
+uint32_t Checksum(std::span<const std::byte> bytes) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
 
 template <typename Values>
 std::string Digest(const Values& values) {
   const auto bytes = std::as_bytes(std::span(values));
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  return fmt::format("{}:{:08x}", bytes.size(), crc);
+  return fmt::format("{}:{:08x}", bytes.size(), Checksum(bytes));
+}
+
+// A checksum in front of the bytes: a changed byte must not become a changed result.
+std::string Sealed(const std::vector<uint8_t>& bytes) {
+  const std::string checksum = fmt::format("{:08x}", Checksum(std::as_bytes(std::span(bytes))));
+  return checksum + std::string(bytes.begin(), bytes.end());
+}
+
+// What was sealed; nothing if it is damaged.
+std::string Unsealed(const std::string& file) {
+  constexpr size_t kChecksumSize = 8;
+  if (file.size() < kChecksumSize) return {};
+  const std::string bytes = file.substr(kChecksumSize);
+  const bool whole =
+      fmt::format("{:08x}", Checksum(std::as_bytes(std::span(bytes)))) == file.substr(0, kChecksumSize);
+  return whole ? bytes : std::string();
 }
 
 // Everything the result depends on, by the names that a message gives it. The structured bindings name every
@@ -32,7 +51,7 @@ nlohmann::json Describe(const AnnealingPlan& plan) {
   const auto& [scan, updates, block, flips, step_size, path_length, inner, rungs, lowest_beta, threads] =
       moves;
   static_cast<void>(threads);  // changes nothing in the result
-  return {{"model", Digest(SerializeModel(LoadModel(plan.model)))},
+  return {{"model", ModelDigest(plan.model)},
           {"base", Digest(plan.target.base.fields())},
           {"direction", plan.starts ? "reverse" : "forward"},
           {"starting rows", plan.starts ? Digest(*plan.starts) : ""},
@@ -84,6 +103,8 @@ AnnealingState Parse(const nlohmann::json& json) {
 
 }  // namespace
 
+std::string ModelDigest(const std::string& path) { return Digest(SerializeModel(LoadModel(path))); }
+
 AnnealingStateFile::AnnealingStateFile(std::string path, const AnnealingPlan& plan) : path_(std::move(path)) {
   if (!path_.empty()) plan_ = Describe(plan);
 }
@@ -92,8 +113,9 @@ bool AnnealingStateFile::Exists() const { return !path_.empty() && std::filesyst
 
 AnnealingState AnnealingStateFile::Load() const {
   std::ifstream file(path_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   try {
-    const nlohmann::json json = nlohmann::json::from_cbor(file);
+    const nlohmann::json json = nlohmann::json::from_cbor(Unsealed(bytes));
     if (json.at("format") != kFormat)
       throw Error(ErrorCode::kBadData,
                   fmt::format("'{}' is of another version of ort-ed; remove it to start anew", path_));
@@ -137,8 +159,7 @@ void AnnealingStateFile::Store(const AnnealingState& state) const {
       {"first_chain", chains.first_chain},
       {"evaluations", {spent.energy_evaluations, before.energy_evaluations}},
   };
-  const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(json);
-  WriteFileAtomically(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  WriteFileAtomically(path_, Sealed(nlohmann::json::to_cbor(json)));
 }
 
 }  // namespace ort_ed

@@ -8,6 +8,9 @@
 
 namespace ort_ed {
 
+// Of the model in a file, with its external data: another digest, another model.
+std::string ModelDigest(const std::string& path);
+
 // The file that keeps the state of a long annealing, with everything its result depends on: the contents of
 // the model, base, starts and options. An empty path: no file, nothing is ever stored.
 class AnnealingStateFile {

@@ -69,7 +69,8 @@ void Run(const argparse::ArgumentParser& arguments) {
   if (request.rows < 1)
     throw UsageError(fmt::format("-n {} is not a number of rows; draw 1 or more", request.rows));
   const DataFamily& family = FindFamily(request.name);
-  RefuseForeignOptions(arguments, OptionsOfFamilies(), family.options, fmt::format("data {}", request.name));
+  RefuseForeignOptions(arguments, OptionsOfFamilies(), family.options,
+                       fmt::format("`ort-ed data {}`", request.name));
   family.write(request, arguments);
 }
 

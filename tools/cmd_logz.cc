@@ -12,6 +12,7 @@
 #include "runtime/data/atomic_file.h"
 #include "runtime/data/row_reader.h"
 #include "tools/annealing_run.h"
+#include "tools/annealing_state.h"
 #include "tools/command.h"
 #include "tools/find_named.h"
 #include "tools/foreign_options.h"
@@ -19,6 +20,7 @@
 #include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/random_rows.h"
+#include "tools/sampler_arguments.h"
 #include "tools/sampling_model.h"
 
 namespace ort_ed {
@@ -70,25 +72,38 @@ LogZEstimate Importance(const Request& request) {
                         ShowWork("proposing", "rows"));
 }
 
+using Options = std::vector<std::string>;
+
 struct Method {
   const char* name;
   const char* summary;
-  std::vector<std::string> options;  // those of kOptions that mean something to it
+  Options options;  // those of kOfSome that mean something to it
   LogZEstimate (*estimate)(const Request& request);
 };
 
+Options Join(const Options& a, const Options& b) {
+  Options all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
 // Those that mean something to some methods only.
-const std::vector<std::string> kOptions = {"--data", "--state"};
+const Options kOfAnnealing =
+    Join({"--sampler", "--temperatures", "--spacing", "--chains", "--state"}, SamplerOptionNames());
+const Options kOfSome = Join({"--base", "--data", "--proposals"}, kOfAnnealing);
 
 const Method kMethods[] = {
-    {"ais", "annealed importance sampling; on average a little below log Z", {"--state"}, Ais},
+    {"ais", "annealed importance sampling; on average a little below log Z", Join({"--base"}, kOfAnnealing),
+     Ais},
     {"raise",
      "the same in reverse; a little above on average if it starts at samples of the model: rows of --data, "
      "or what ais ends with",
-     {"--data", "--state"},
-     Raise},
+     Join({"--base", "--data"}, kOfAnnealing), Raise},
     {"exact", "all 2^D states, D up to 26", {}, Exact},
-    {"is", "importance sampling with independent proposals of the base", {}, Importance},
+    {"is",
+     "importance sampling with independent proposals of the base",
+     {"--base", "--proposals"},
+     Importance},
 };
 
 // Why an estimate is not to be written, and what to do; empty: nothing speaks against it.
@@ -98,11 +113,17 @@ std::string WhyNotWritten(const LogZEstimate& estimate) {
   return estimate.warning;
 }
 
-void WriteToModel(const std::string& path, AtomicFile& file, const LogZEstimate& estimate) {
+// `digest` is that of the model that was estimated.
+void WriteToModel(const std::string& path, const std::string& digest, AtomicFile& file,
+                  const LogZEstimate& estimate) {
   if (const std::string why = WhyNotWritten(estimate); !why.empty())
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' stays as it is: log Z {} +- {} is nothing to score with; {}", path,
                             estimate.log_z, estimate.standard_error, why));
+  if (ModelDigest(path) != digest)
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' has changed in the meantime and stays as it is: this log Z is not its own", path));
   onnx::ModelProto model = LoadModel(path, ExternalData::kKeep);
   SetMetadata(model, metadata_key::kLogZ, fmt::format("{}", estimate.log_z));
   SetMetadata(model, metadata_key::kLogZError, fmt::format("{}", estimate.standard_error));
@@ -143,15 +164,18 @@ void AddArguments(argparse::ArgumentParser& parser) {
 
 void Run(const argparse::ArgumentParser& arguments) {
   const Method& method = FindNamed(kMethods, arguments.get("--method"), "method");
-  RefuseForeignOptions(arguments, kOptions, method.options, fmt::format("logz --method {}", method.name));
   CheckOutputPaths(arguments, {"--state"}, {"model", "--data"});
   NumberFrom<int64_t>(arguments, "--proposals", 2);
   const AnnealingOptions options = ReadAnnealingOptions(arguments);
+  RefuseForeignOptions(arguments, kOfSome, method.options,
+                       fmt::format("`ort-ed logz --method {}`", method.name));
   const std::string path = arguments.get("model");
+  const bool write = arguments.get<bool>("--write");
+  const std::string digest = write ? ModelDigest(path) : "";
   const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler);
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> updated;
-  if (arguments.get<bool>("--write")) updated.emplace(path);
+  if (write) updated.emplace(path);
   const LogZEstimate estimate = method.estimate({arguments, model, ReadTarget(arguments, model), options});
   if (!updated && !estimate.warning.empty()) spdlog::warn("{}", estimate.warning);  // else an error says it
   if (arguments.get<bool>("--json")) {
@@ -160,7 +184,7 @@ void Run(const argparse::ArgumentParser& arguments) {
     std::cout << fmt::format("log Z  {}\n", ToText(estimate));
   }
   std::cout.flush();
-  if (updated) WriteToModel(path, *updated, estimate);
+  if (updated) WriteToModel(path, digest, *updated, estimate);
   // Last: until here the same command would have the result again at once.
   for (const std::string& state : {StateOfSamples(arguments), arguments.get("--state")})
     if (!state.empty()) std::filesystem::remove(state);

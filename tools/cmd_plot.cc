@@ -46,7 +46,7 @@ void AddArguments(argparse::ArgumentParser& parser) {
 
 void Run(const argparse::ArgumentParser& arguments) {
   const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
-  RefuseForeignOptions(arguments, kOptions, kind.options, fmt::format("plot {}", kind.name));
+  RefuseForeignOptions(arguments, kOptions, kind.options, fmt::format("`ort-ed plot {}`", kind.name));
   CheckOutputPaths(arguments, {"--output"}, {"input", "--truth"});
   const std::string output = PicturePath(arguments.get("--output"));
   AtomicFile file(output);  // opened first: that it cannot be written should not be found out at the end

@@ -25,7 +25,6 @@
 namespace ort_ed {
 namespace {
 
-constexpr char kTempering[] = "tempering";
 constexpr int64_t kPictureSamples = 100;
 
 // Which states of the chains are the samples: after step `first`, then every `thin` steps up to `steps`.
@@ -227,8 +226,7 @@ std::string EnergySize(const Diagnostics& diagnostics) {
                      diagnostics.ess_per_second, diagnostics.ess_per_evaluation);
 }
 
-// `alike`: all chains draw from one distribution, so that they should come to agree.
-void Report(const Diagnostics& diagnostics, const std::string& sampler, bool quadratic, bool alike) {
+void Report(const Diagnostics& diagnostics, const std::string& sampler, bool quadratic) {
   spdlog::info("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", sampler,
                quadratic ? " (quadratic energy)" : "", Figure(diagnostics.acceptance_rate, 3),
                Figure(diagnostics.jump_distance, 2, " bits a record"), diagnostics.draws);
@@ -239,7 +237,7 @@ void Report(const Diagnostics& diagnostics, const std::string& sampler, bool qua
   spdlog::info("variables: smallest effective sample size {}, largest R-hat {}",
                Figure(diagnostics.coordinate_ess, 1), Figure(diagnostics.coordinate_r_hat, 4));
   constexpr double kMixed = 1.1;
-  if (alike && (diagnostics.energy_r_hat > kMixed || diagnostics.coordinate_r_hat > kMixed))
+  if (diagnostics.energy_r_hat > kMixed || diagnostics.coordinate_r_hat > kMixed)
     spdlog::warn(
         "R-hat is above {}: the chains do not agree yet; run more --steps or try --sampler tempering",
         kMixed);
@@ -276,6 +274,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   const Schedule schedule = ChosenSchedule(arguments, start.rows);
   std::vector<int64_t> shape;
   std::optional<AtomicFile> picture;
+  if (arguments.is_used("--shape") && !arguments.is_used("--png")) throw UsageError("--shape needs --png");
   if (const auto path = arguments.present("--png")) {
     shape = ChosenShape(arguments, model);
     picture.emplace(PicturePath(*path));
@@ -312,10 +311,17 @@ void Run(const argparse::ArgumentParser& arguments) {
         SampleGridPicture(run.first_samples(), static_cast<int>(shape[0]), static_cast<int>(shape[1])).Png());
     picture->Commit();
   }
-  const Diagnostics diagnostics = run.Summarise();
+  Diagnostics diagnostics = run.Summarise();
+  if (const auto impossible =
+          std::ranges::count_if(run.chains().energies, [](double u) { return std::isinf(u); }))
+    spdlog::warn("{} of {} chains are in states of infinite energy, which have no probability", impossible,
+                 schedule.chains);
   const bool quadratic = target.energy->quadratic() != nullptr;
+  // All chains draw from one distribution.
   const bool alike = start.clamped.empty() || start.rows < 2;
-  if (!json) return Report(diagnostics, chosen.name, quadratic, alike);
+  // Whether chains agree is no question where they are not to.
+  if (!alike) diagnostics.energy_r_hat = diagnostics.coordinate_r_hat = std::nan("");
+  if (!json) return Report(diagnostics, chosen.name, quadratic);
   nlohmann::ordered_json result = {{"model", arguments.get("model")},
                                    {"output", output},
                                    {"samples", run.written()},

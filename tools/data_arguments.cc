@@ -37,7 +37,10 @@ void AddDataArguments(argparse::ArgumentParser& parser) {
 }
 
 RowOptions ChosenRowOptions(const argparse::ArgumentParser& arguments, int64_t columns) {
-  return {.binarise = FindNamed(kBinariseNames, arguments.get("--binarise"), "--binarise").mode,
+  const Binarise binarise = FindNamed(kBinariseNames, arguments.get("--binarise"), "--binarise").mode;
+  if (arguments.is_used("--threshold") && binarise != Binarise::kThreshold)
+    throw UsageError("--threshold needs --binarise threshold");
+  return {.binarise = binarise,
           .threshold = arguments.get<float>("--threshold"),
           .seed = arguments.get<uint64_t>("--seed"),
           .columns = columns};

@@ -12,7 +12,7 @@ void RefuseForeignOptions(const argparse::ArgumentParser& arguments, const std::
                           const std::vector<std::string>& own, const std::string& whom) {
   for (const std::string& option : options)
     if (arguments.is_used(option) && std::ranges::find(own, option) == own.end())
-      throw UsageError(fmt::format("{} means nothing to `ort-ed {}`; leave it out", option, whom));
+      throw UsageError(fmt::format("{} means nothing to {}; leave it out", option, whom));
 }
 
 }  // namespace ort_ed

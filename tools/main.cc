@@ -53,7 +53,7 @@ std::vector<std::string> OptionNames(const argparse::ArgumentParser& parser) {
 // argparse takes the default where the value of an option was forgotten.
 void RequireValues(const argparse::ArgumentParser& parser, const std::vector<std::string>& words) {
   const std::string usage = parser.usage(), help = parser.help().str();
-  static const std::regex with_value(R"((--[a-z][a-z0-9-]*) [A-Z])");
+  static const std::regex with_value(R"((--[a-z][a-z0-9-]*) [A-Za-z])");
   static const std::regex short_name(R"((-[a-zA-Z]), (--[a-z][a-z0-9-]*))");
   const std::vector<std::string> options = OptionNames(parser);
   std::set<std::string> known(options.begin(), options.end()), valued;
@@ -136,7 +136,7 @@ int Main(const std::vector<std::string>& words) {
     spdlog::error("{}", error.what());
     return kWrongUsage;
   } catch (const std::bad_alloc&) {
-    spdlog::error("out of memory; try a smaller batch");
+    spdlog::error("out of memory; ask for less at once");
     return kFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());

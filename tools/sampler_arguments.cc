@@ -1,9 +1,12 @@
 #include "tools/sampler_arguments.h"
 
+#include <algorithm>
+
 #include <spdlog/fmt/fmt.h>
 
 #include "tools/command.h"
 #include "tools/find_named.h"
+#include "tools/foreign_options.h"
 #include "tools/option_values.h"
 
 namespace ort_ed {
@@ -16,8 +19,32 @@ struct ScanName {
 
 constexpr ScanName kScans[] = {{"systematic", Scan::kSystematic}, {"random", Scan::kRandom}};
 
+// The options that mean something to a sampler.
+struct OwnOptions {
+  const char* name;
+  std::vector<std::string> options;
+};
+
+const OwnOptions kOwnOptions[] = {
+    {"gibbs", {"--scan", "--updates"}},
+    {"block-gibbs", {"--scan", "--updates", "--block"}},
+    {"gwg", {"--flips"}},
+    {"dula", {"--step-size"}},
+    {"dmala", {"--step-size"}},
+    {"pas", {"--path-length"}},
+};
+
+const std::vector<std::string> kTemperingOptions = {"--inner", "--temperatures", "--lowest-beta"};
+
+// What means nothing to the sampler that the option `chooser` names.
+void RefuseOptionsOfOthers(const argparse::ArgumentParser& arguments, const char* chooser) {
+  const std::string sampler = arguments.get(chooser);
+  const OwnOptions& own = FindNamed(kOwnOptions, sampler, chooser);
+  RefuseForeignOptions(arguments, SamplerOptionNames(), own.options, fmt::format("{} {}", chooser, sampler));
+}
+
 bool Suits(const SamplerEntry& sampler, ChainUse use) {
-  return use == ChainUse::kAny || (sampler.exact && std::string_view(sampler.name) != "tempering");
+  return use == ChainUse::kAny || (sampler.exact && std::string_view(sampler.name) != kTempering);
 }
 
 std::string SamplerHelp(ChainUse use) {
@@ -63,6 +90,10 @@ void AddSamplerArguments(argparse::ArgumentParser& parser, ChainUse use) {
       .help("pas: mean number of flips of a proposal");
 }
 
+std::vector<std::string> SamplerOptionNames() {
+  return {"--scan", "--updates", "--block", "--flips", "--step-size", "--path-length"};
+}
+
 ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
   ChosenSampler chosen;
   chosen.name = FindSampler(arguments.get("--sampler")).name;
@@ -75,6 +106,7 @@ ChosenSampler ReadSamplerArguments(const argparse::ArgumentParser& arguments) {
   chosen.options.step_size = PositiveNumber(arguments, "--step-size");
   chosen.options.path_length = NumberFrom(arguments, "--path-length", 1);
   chosen.options.threads = NumberFrom(arguments, "--threads", 0);
+  if (chosen.name != kTempering) RefuseOptionsOfOthers(arguments, "--sampler");
   return chosen;
 }
 
@@ -101,6 +133,12 @@ void ReadTemperingArguments(const argparse::ArgumentParser& arguments, SamplerOp
   options.temperatures = NumberFrom(arguments, "--temperatures", 2);
   options.lowest_beta = NumberWhere<double>(
       arguments, "--lowest-beta", [](double beta) { return beta > 0 && beta < 1; }, "between 0 and 1");
+  const std::string sampler = arguments.get("--sampler");
+  if (sampler == kTempering) {
+    RefuseOptionsOfOthers(arguments, "--inner");
+  } else {
+    RefuseForeignOptions(arguments, kTemperingOptions, {}, fmt::format("--sampler {}", sampler));
+  }
 }
 
 }  // namespace ort_ed

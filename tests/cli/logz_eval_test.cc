@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -13,6 +14,8 @@
 #include "runtime/data/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
+#include "tests/support/file_contents.h"
+#include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
 #include "tools/picture/canvas.h"
 
@@ -68,12 +71,27 @@ TEST(LogZCommand, EveryMethodAgreesWithTheExactValue) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
   const double exact = RunJson({"logz", model, "--method", "exact"})["log_z"];
-  for (const std::string method : {"ais", "raise", "is"}) {
-    const json estimate =
-        RunJson({"logz", model, "--method", method, "--temperatures", "50", "--proposals", "20000"});
+  const std::vector<std::array<std::string, 3>> methods = {
+      {"ais", "--temperatures", "50"}, {"raise", "--temperatures", "50"}, {"is", "--proposals", "20000"}};
+  for (const auto& [method, option, value] : methods) {
+    const json estimate = RunJson({"logz", model, "--method", method, option, value});
     EXPECT_NEAR(estimate["log_z"], exact, 5 * estimate["standard_error"].get<double>() + 1e-3) << method;
     EXPECT_GT(estimate["effective_samples"], 20) << method;
   }
+}
+
+// A term that no random row and no sample of a fitted quadratic form would show: U = -sum/4 - 20 relu(sum -
+// 19).
+TEST(LogZCommand, ExactMeansTheModelItself) {
+  const TempDir folder;
+  const std::string model = folder.File("well.onnx");
+  WriteFileAtomically(model, ModelFromText(R"(
+    <ir_version: 8, opset_import: ["": 17]>
+    well (float[N, 20] x) => (float[N] energy) <int64[1] axes = {1}, float a = {-0.25}, float b = {19}, float c = {-20}> {
+      s = ReduceSum<keepdims = 0>(x, axes) l = Mul(s, a)
+      d = Sub(s, b) r = Relu(d) w = Mul(r, c) energy = Add(l, w) })"));
+  const double expected = std::log(std::pow(1 + std::exp(0.25), 20) - std::exp(5.0) + std::exp(25.0));
+  EXPECT_NEAR(RunJson({"logz", model, "--method", "exact"})["log_z"], expected, 1e-4);
 }
 
 TEST(LogZCommand, WriteMakesScoreReportLogLikelihoods) {
@@ -201,6 +219,7 @@ TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
   InterruptWithState(run, state);
   const auto expect_refusal = [&](const std::vector<std::string>& change, const std::string& difference) {
     std::vector<std::string> changed = run;
+    if (!change.empty() && change[0] == "--sampler") changed.erase(changed.begin() + 2, changed.begin() + 4);
     changed.insert(changed.end(), change.begin(), change.end());
     const CommandResult result = RunOrtEd(changed);
     EXPECT_EQ(result.exit_code, 1);
@@ -208,8 +227,10 @@ TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
     EXPECT_TRUE(std::filesystem::exists(state));
   };
   expect_refusal({"--step-size", "0.3"}, "step size");
-  expect_refusal({"--block", "3", "--flips", "2", "--path-length", "4"}, "block, flips, path length");
-  expect_refusal({"--scan", "random", "--updates", "7"}, "scan, updates");
+  expect_refusal({"--sampler", "block-gibbs", "--block", "3", "--scan", "random", "--updates", "7"},
+                 "block, sampler, scan, updates");
+  expect_refusal({"--sampler", "gwg", "--flips", "2"}, "flips, sampler");
+  expect_refusal({"--sampler", "pas", "--path-length", "4"}, "path length, sampler");
   expect_refusal({"--base", "uniform", "--seed", "9"}, "base, seed");
   expect_refusal({"--method", "raise", "--data", WriteRows(folder, 12)}, "direction, starting rows");
   WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}}, 6);
@@ -224,6 +245,41 @@ TEST(LogZCommand, ADamagedStateIsRefused) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("remove it to start anew"));
   EXPECT_TRUE(std::filesystem::exists(folder.File("state")));
+}
+
+TEST(LogZCommand, AChangedByteOfAStateIsFound) {
+  const TempDir folder;
+  const std::string state = folder.File("state");
+  const std::vector<std::string> run = {
+      "logz", WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}}), "--temperatures", "200000", "--state",
+      state};
+  InterruptWithState(run, state);
+  std::string bytes = FileContents(state);
+  for (const size_t place : {bytes.size() / 2, bytes.size() - 1, size_t{0}}) {
+    std::string damaged = bytes;
+    damaged[place] = static_cast<char>(damaged[place] ^ 1);
+    WriteFileAtomically(state, damaged);
+    const CommandResult result = RunOrtEd(run);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("is damaged or no state of an annealing"));
+  }
+}
+
+TEST(LogZCommand, AModelThatChangesDuringTheWorkIsNotWrittenTo) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}});
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.path()),
+                         std::filesystem::directory_iterator());
+  };
+  CommandProcess process({"logz", model, "--temperatures", "3000", "--write"});
+  while (files() == 1) usleep(1000);  // until it has read the model and opened what it will write
+  WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}}, 6);
+  const std::string changed = FileContents(model);
+  const CommandResult result = process.Wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("has changed in the meantime"));
+  EXPECT_EQ(FileContents(model), changed);
 }
 
 TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
@@ -242,6 +298,10 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   fails({"--data", rows}, "--data means nothing to `ort-ed logz --method ais`");
   fails({"--method", "exact", "--state", folder.File("state")}, "--state means nothing");
   fails({"--method", "is", "--state", folder.File("state")}, "--state means nothing");
+  fails({"--method", "exact", "--chains", "8"}, "--chains means nothing to `ort-ed logz --method exact`");
+  fails({"--method", "is", "--sampler", "gwg"}, "--sampler means nothing");
+  fails({"--proposals", "9"}, "--proposals means nothing to `ort-ed logz --method ais`");
+  fails({"--step-size", "0.3"}, "--step-size means nothing to --sampler gibbs");
 }
 
 TEST(LogZCommand, NumbersOutOfTheirRangeAreMisuse) {

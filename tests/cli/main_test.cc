@@ -28,7 +28,8 @@ TEST(Main, MisuseIsExitCodeTwo) {
 TEST(Main, AForgottenValueIsMisuse) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"data", "moons", "-n", "-o", "-"},
                                                 {"data", "moons", "-o", "-", "--seed"},
-                                                {"new", "mlp", "--dimension", "--output", "x.onnx"}}) {
+                                                {"new", "mlp", "--dimension", "--output", "x.onnx"},
+                                                {"export", "run", "--weights", "-o", "x.onnx"}}) {
     const CommandResult result = RunOrtEd(words);
     EXPECT_EQ(result.exit_code, 2) << words[2];
     EXPECT_THAT(result.err, HasSubstr(" needs a value"));

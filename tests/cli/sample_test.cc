@@ -1,5 +1,6 @@
 // `ort-ed sample` and `ort-ed data ising`, as a user runs them.
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -179,10 +180,12 @@ TEST_F(Sample, TemperingReportsItsExchanges) {
 
 // The files carry no gradient: the command derives it.
 TEST_F(Sample, GradientGuidedSamplersNeedNoPreparation) {
-  for (const std::string sampler : {"gwg", "dmala", "pas"}) {
+  const std::vector<std::array<std::string, 3>> samplers = {
+      {"gwg", "--flips", "1"}, {"dmala", "--step-size", "0.6"}, {"pas", "--path-length", "2"}};
+  for (const auto& [sampler, option, value] : samplers) {
     const std::string out = folder_.File("x.npy");
-    const CommandResult result = Run({soft_, "-n", "5000", "--steps", "60", "--sampler", sampler,
-                                      "--step-size", "0.6", "--path-length", "2", "-o", out});
+    const CommandResult result =
+        Run({soft_, "-n", "5000", "--steps", "60", "--sampler", sampler, option, value, "-o", out});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const ChiSquare test = ChiSquareTest(CountsOf(ReadRows(out)), LawOf(SoftEnergy, 1));
     EXPECT_TRUE(test.Passes()) << sampler << " " << test.statistic;
@@ -268,6 +271,9 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(2, "needs --steps 1000 or more",
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});
   fails(1, "systematic, random", {ring_, "--scan", "both"});
+  fails(2, "--flips means nothing to --sampler gibbs", {ring_, "--flips", "2"});
+  fails(2, "--inner means nothing to --sampler pas", {ring_, "--sampler", "pas", "--inner", "gwg"});
+  fails(2, "--block means nothing to --inner gibbs", {ring_, "--sampler", "tempering", "--block", "2"});
   fails(1, "no missing value", {ring_, "--clamp", Write("full.csv", "1,0,1\n")});
   fails(1, "keeps every value, so there is nothing to sample",
         {ring_, "--init", Write("init.csv", "1,0,1\n"), "--clamp", Write("mask.csv", "1,1,1\n")});

@@ -84,8 +84,13 @@ static void TestFailures(const ort_ed_model* model) {
   CHECK(ort_ed_chains_start(NULL, 1, NULL, NULL, NULL, &chains) == ORT_ED_INVALID_ARGUMENT && chains == NULL);
   CHECK(ort_ed_chains_start(model, 1, NULL, NULL, NULL, NULL) == ORT_ED_INVALID_ARGUMENT);
   CHECK(ort_ed_chains_start(model, 0, NULL, NULL, NULL, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_start(model, INT64_MAX, NULL, NULL, NULL, &chains) == ORT_ED_INVALID_ARGUMENT);
   CHECK(ort_ed_chains_start(model, 1, bad, NULL, NULL, &chains) == ORT_ED_BAD_DATA &&
         LastErrorHas("variable 1"));
+  options.beta = NAN;
+  CHECK(ort_ed_chains_start(model, 1, NULL, NULL, &options, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(LastErrorHas("beta"));
+  options.beta = 1;
   options.sampler = "gips";
   CHECK(ort_ed_chains_start(model, 1, NULL, NULL, &options, &chains) == ORT_ED_INVALID_ARGUMENT);
   CHECK(LastErrorHas("gips") && LastErrorHas("gibbs"));

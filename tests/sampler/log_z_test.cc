@@ -76,6 +76,24 @@ TEST(ExactLogZ, SurvivesEnergiesFarFromZero) {
   EXPECT_NEAR(ExactLogZ(energy).log_z, 5000 + 3 * std::log(2), 1e-6);
 }
 
+// The second half of the states, more than a block, has no probability.
+TEST(ExactLogZ, StatesOfInfiniteEnergyCountNothing) {
+  const TestEnergy half(14, [](const float* x, float*) { return x[13] == 1 ? INFINITY : 0.0; });
+  EXPECT_NEAR(ExactLogZ(half).log_z, 13 * std::log(2), 1e-9);
+  const TestEnergy other_half(14, [](const float* x, float*) { return x[13] == 0 ? INFINITY : 0.0; });
+  EXPECT_NEAR(ExactLogZ(other_half).log_z, 13 * std::log(2), 1e-9);
+}
+
+TEST(ExactLogZ, IsNoNumberWhereNoStateIsPossibleOrOneIsCertain) {
+  for (const double energy : {INFINITY, -INFINITY})
+    ExpectError(
+        ErrorCode::kBadModel,
+        [&] {
+          ExactLogZ(TestEnergy(3, [&](const float* x, float*) { return x[0] == 1 ? energy : INFINITY; }));
+        },
+        "not finite");
+}
+
 TEST(ExactLogZ, RefusesLargeDimensions) {
   const auto energy = SpinEnergy(std::vector<double>(27), {});
   ExpectError(
@@ -294,6 +312,37 @@ TEST(Annealing, ForeignStateIsRefused) {
   Annealing other = Annealing::Forward(target, Options(21, 50));
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { other.Restore(first.state()); }, "other options");
+}
+
+TEST(Annealing, ADamagedStateIsRefused) {
+  const Target target(RbmEnergy(8, 5, 2));
+  AnnealingOptions options = Options(20, 50);
+  options.chains_at_once = 20;
+  Annealing annealing = Annealing::Forward(target, options);
+  annealing.Advance(33);
+  const std::function<void(AnnealingState&)> damages[] = {
+      [](AnnealingState& s) { s.chains.count = 255; },
+      [](AnnealingState& s) { s.chains.count = -1; },
+      [](AnnealingState& s) { s.chains.states.pop_back(); },
+      [](AnnealingState& s) { s.chains.states[0] = 2; },
+      [](AnnealingState& s) { s.chains.energies.clear(); },
+      [](AnnealingState& s) { s.chains.betas.clear(); },
+      [](AnnealingState& s) { s.chains.first_chain = 1; },
+      [](AnnealingState& s) { s.partial.pop_back(); },
+      [](AnnealingState& s) { s.ends.pop_back(); },
+      [](AnnealingState& s) { s.log_weights.clear(); },
+      [](AnnealingState& s) { s.moves = -1; },
+      [](AnnealingState& s) { s.moves = 20; },
+      [](AnnealingState& s) { s.chains.base_energies = {}; },
+  };
+  for (size_t i = 0; i < std::size(damages); ++i) {
+    SCOPED_TRACE(i);
+    AnnealingState state = annealing.state();
+    damages[i](state);
+    Annealing other = Annealing::Forward(target, options);
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { other.Restore(state); }, "other options");
+  }
 }
 
 TEST(Annealing, WarnsWhenTooFewChainsCount) {

@@ -55,10 +55,6 @@ struct Chains {
     if (clamped.empty()) return false;
     return clamped[static_cast<int64_t>(clamped.size()) == dimension ? site : chain * dimension + site] != 0;
   }
-  // (1 - beta) U0 + beta U of the chain's state.
-  double PathEnergy(int64_t chain) const {
-    return (1 - betas[chain]) * base_energies[chain] + betas[chain] * energies[chain];
-  }
 };
 
 // Chains at beta = 1 that start from independent draws of the target's base distribution.
