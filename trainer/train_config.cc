@@ -118,6 +118,8 @@ void TrainConfig::Validate() const {
     Reject("weight_decay_parameters", "needs a weight_decay above 0");
   if (!freeze_zeros && freeze_zeros_parameters != all)
     Reject("freeze_zeros_parameters", "needs freeze_zeros");
+  if (patience > 0 && (validate_every.never() || (validation.empty() && validation_fraction == 0)))
+    Reject("patience", "counts validations, and there are none");
   for (const auto& [key, path] :
        {std::pair("data", data), std::pair("validation", validation), std::pair("model", model)})
     if (!IsUtf8(path)) Reject(key, "its name is not UTF-8, which config.toml must be; give it another");

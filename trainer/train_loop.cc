@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include <malloc.h>
 #include <onnx/onnx_pb.h>
 #include <spdlog/spdlog.h>
 
+#include "models/energy_degree.h"
 #include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/error.h"
@@ -114,9 +116,11 @@ class Run {
       if (checkpoint_.Due(step_) || last || OutOfPatience()) WriteCheckpoint();
       ReportProgress();
     }
-    if (step_ < config_.steps)
+    if (step_ < config_.steps) {
+      if (!means_.empty()) Log(true, false);
       spdlog::info("ended early: none of the last {} validations was better than that of step {}",
                    result_.best.since(), result_.best.step());
+    }
     result_.complete = true;
     return result_;
   }
@@ -150,6 +154,9 @@ class Run {
 
   // The state of the last good step is in memory, but it is about to diverge: the checkpoints are better.
   [[noreturn]] void ThrowDiverged(int64_t step) const {
+    if (step == 1 && std::isnan(last_.energy_positive))
+      throw Error(ErrorCode::kBadModel,
+                  "the model's energies are not numbers from the start; `ort-ed check` looks into a model");
     std::string advice =
         fmt::format("a smaller learning rate (--learning-rate {:.2g})", config_.learning_rate / 5);
     if (config_.clip == 0) advice += ", clipping of the gradient (--clip 5)";
@@ -250,6 +257,7 @@ class Run {
     setup_.step->Export(model, /*averaged=*/true);
     SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
     NoteWeights(model, config_.ema > 0 ? Weights::kAverage : Weights::kRaw);
+    NoteDegree(model);
     ort_ed::WriteModel(model, folder_ + "/" + file);
   }
 
@@ -306,6 +314,7 @@ TrainResult StartTraining(TrainConfig config, const std::string& folder, Existin
   Describe(setup);
   MakeFolder(folder);
   const FolderLock lock(folder);
+  CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
   ClearRun(folder);
   WriteFileAtomically(folder + "/" + run_file::kConfig, setup.config.ToToml());
   return Run(std::move(setup), folder, hooks, nullptr).Train();
@@ -324,6 +333,12 @@ TrainResult ResumeTraining(TrainConfig config, const std::string& folder, const 
   const FolderLock lock(folder);
   RemoveTemporaryFiles(folder);
   std::optional<Checkpoint> checkpoint = CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest();
+  // A run that was killed before its first checkpoint has no model either.
+  if (!checkpoint && std::filesystem::exists(folder + "/" + run_file::kModel))
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{0}' has a model but no checkpoint to go on from; train anew from that model: "
+                            "--model {0}/{1} -o another-folder",
+                            folder, run_file::kModel));
   TrainingSetup setup = checkpoint
                             ? SetUp(std::move(config), *checkpoint, hooks.synth)
                             : SetUp(std::move(config), hooks.synth);  // killed before its first checkpoint

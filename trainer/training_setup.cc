@@ -12,6 +12,7 @@
 #include "models/model_file.h"
 #include "models/model_summary.h"
 #include "models/registry.h"
+#include "ort_ed/energy_model.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "trainer/autodiff/prepare_model.h"
@@ -54,6 +55,9 @@ TrainConfig Resolved(TrainConfig config) {
     config.base = config.model == "mlp" || config.model == "resnet" ? "data" : "none";
   // An enumeration has the row itself among its negatives: w = 1 would count it twice.
   if (config.OnlyEnumerates() && !config.origin.contains("w")) config.w = 0;
+  if (config.OnlyEnumerates() && config.w != 0)
+    spdlog::warn("w = {} counts every row once more than its enumeration does; w = 0 is the exact loss",
+                 config.w);
   config.device = ToString(ParseDevice(config.device));
   return config;
 }
@@ -147,6 +151,7 @@ TrainingSetup SetUp(TrainConfig config, const SynthHook& synth) {
   setup.config = Resolved(std::move(config));
   const std::string& path = setup.config.model;
   if (IsModelFile(path)) {
+    EnergyModel::FromFile(path);  // what could not be deployed is not trained
     setup.model = LoadModel(path);
     setup.dataset = OpenDataset(setup.config, CheckContract(setup.model, path).dimension, synth);
   } else {

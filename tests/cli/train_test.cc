@@ -253,6 +253,7 @@ TEST_F(TrainCommand, KeepsTheBestModelAndEndsWhenItsPatienceDoes) {
     lowest_step = line["step"];
   }
   const auto summary = nlohmann::json::parse(result.out);
+  EXPECT_TRUE(summary.contains("loss"));
   EXPECT_EQ(summary["best"]["step"], lowest_step);
   EXPECT_EQ(summary["best"]["validation_loss"], lowest);
   EXPECT_EQ(summary["steps"], lowest_step + 60);
@@ -278,7 +279,7 @@ TEST_F(TrainCommand, StopsAtASignalAndTellsHowToGoOn) {
   CommandProcess process(Small("run", options));
   while (process.Running() && Metrics("run").empty())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  process.Signal(SIGTERM);
+  process.Signal(SIGHUP);
   const CommandResult stopped = process.Wait();
   ExpectFailure(stopped, 1, "go on with: ort-ed train --resume " + Path("run"));
   const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run")});
@@ -298,6 +299,15 @@ TEST_F(TrainCommand, PassesOverADamagedCheckpoint) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("step-40.ckpt' is not a usable checkpoint"), HasSubstr("resuming at step 30")));
+  EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+}
+
+TEST_F(TrainCommand, ARunWithoutItsCheckpointsIsNotStartedOver) {
+  ASSERT_EQ(Train("run").exit_code, 0);
+  const std::string model = ReadBytes(Path("run/model.onnx"));
+  fs::remove_all(Path("run/checkpoints"));
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--steps", "60"}), 1,
+                "no checkpoint to go on from");
   EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
 }
 
@@ -463,9 +473,24 @@ TEST_F(TrainCommand, MisuseIsExplained) {
                               "--hidden", ""}),
                 2, "its rows have 9 variables, not the 8 that are needed");
   ExpectFailure(Train("run", {"--l1-parameters", "G"}), 2, "needs an l1 above 0");
+  ExpectFailure(Train("run", {"--patience", "2", "--validate-every", "0"}), 2, "counts validations");
   ExpectFailure(Train("run", {"--method", "pool", "--window", "3x3"}), 2, "wider than a row of 6x1");
   ExpectFailure(Train("run", {"--data", Path("\xff.csv")}), 2, "not UTF-8");
   EXPECT_FALSE(fs::exists(Path("run")));
+}
+
+TEST_F(TrainCommand, EnergiesThatAreNoNumbersOrDependOnTheBatchAreRefused) {
+  const auto refused = [&](const std::string& nodes, const std::string& why) {
+    WriteBytes(
+        Path("user.onnx"),
+        ModelFromText("<ir_version: 8, opset_import: [\"\": 17]> g (float[N, 6] x) => (float[N] energy) "
+                      "<float[6] w = {1, 2, 3, 1, 2, 3}> { l = MatMul(x, w) " +
+                      nodes + "}"));
+    ExpectFailure(Train("run", {"--model", Path("user.onnx"), "--hidden", ""}), 1, why);
+  };
+  refused("m = ReduceMean<keepdims = 0>(l) energy = Sub(l, m)", "depends on the batch or on chance");
+  refused("r = RandomNormalLike(l) energy = Add(l, r)", "depends on the batch or on chance");
+  refused("z = Sub(l, l) energy = Div(z, z)", "not numbers from the start");
 }
 
 TEST_F(TrainCommand, MistakesInFilesAreExplained) {
