@@ -5,7 +5,7 @@ set -euo pipefail
 failures=0
 complain() { echo "FAILED: $*" >&2; failures=1; }
 
-allowed='^(libonnxruntime\.so\.[0-9.]+|libstdc\+\+\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libc\.so\.6|ld-linux.*|libort_ed_runtime\.so\.[0-9]+)$'
+allowed='^(libonnxruntime\.so\.[0-9.]+|libstdc\+\+\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libc\.so\.6|ld-linux.*|libort_ed_runtime\.so\.[0-9.]+)$'
 public='^(ort_ed_|ort_ed::|(typeinfo|typeinfo name|vtable) for ort_ed::)'
 readonly max_bytes=$((1 << 20))
 

@@ -1,4 +1,4 @@
-# Finds the header-only argparse: the system's package, else the cache of tools/setup.sh. Defines Argparse::Argparse.
+# Finds the header-only argparse: the cache of tools/setup.sh, else the system's package. Defines Argparse::Argparse.
 file(GLOB _argparse_cached LIST_DIRECTORIES true
   "$ENV{ORT_ED_CACHE}/argparse-*" "$ENV{XDG_CACHE_HOME}/ort-ed/argparse-*" "$ENV{HOME}/.cache/ort-ed/argparse-*")
 find_path(Argparse_INCLUDE_DIR argparse/argparse.hpp HINTS ${_argparse_cached} PATH_SUFFIXES include)

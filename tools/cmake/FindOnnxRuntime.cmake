@@ -12,6 +12,14 @@ endif()
 file(GLOB _ort_cached LIST_DIRECTORIES true "${_ort_cache}/onnxruntime-*")
 list(SORT _ort_cached COMPARE NATURAL ORDER DESCENDING)
 
+# Another root than last time: what was found then does not count.
+if(NOT "${onnxruntime_ROOT}" STREQUAL "${OnnxRuntime_ROOT_USED}")
+  unset(OnnxRuntime_INCLUDE_DIR CACHE)
+  unset(OnnxRuntime_LIBRARY CACHE)
+  unset(OnnxRuntime_VERSION CACHE)
+  set(OnnxRuntime_ROOT_USED "${onnxruntime_ROOT}" CACHE INTERNAL "the onnxruntime_ROOT of the last configuration")
+endif()
+
 function(_ort_find_in how)
   find_path(OnnxRuntime_INCLUDE_DIR onnxruntime_cxx_api.h PATHS ${ARGN} NO_DEFAULT_PATH
     PATH_SUFFIXES include include/onnxruntime include/onnxruntime/core/session)

@@ -24,6 +24,7 @@ foreach(library IN ITEMS runtime sampler)
 endforeach()
 
 if(ORT_ED_BUILD_TOOLKIT)
-  set_target_properties(ort-ed PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  file(RELATIVE_PATH libraries_from_command "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set_target_properties(ort-ed PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_command}" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ort-ed RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -20,6 +20,13 @@ function(ort_ed_library name)
   target_link_libraries(${name} PUBLIC ort_ed_flags ${arg_USES})
 endfunction()
 
+# Programs built against a version load the libraries of any other with this number. Before 1.0 a minor version may change
+# the public structures.
+set(ORT_ED_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(ORT_ED_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
+
 # A shipped library: objects compiled once with hidden symbols, a shared library that exports only what its headers
 # and exports.map name, and NAME_core, the same objects as a static library for the toolkit and white-box tests.
 #   ort_ed_shipped_library(NAME EXPORT_NAME n SOURCES a.cc USES lib PUBLIC_USES lib)
@@ -38,7 +45,7 @@ function(ort_ed_shipped_library name)
 
   add_library(${name} SHARED $<TARGET_OBJECTS:${name}_core>)
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${arg_EXPORT_NAME}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    VERSION ${PROJECT_VERSION} SOVERSION ${ORT_ED_SOVERSION}
     LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exports.map
     INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(${name} INTERFACE ${include_dirs})
