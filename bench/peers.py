@@ -178,7 +178,9 @@ def write():
     data = json.loads(DATA.read_text())
     results = data["results"]
     provenance = (f"Measured {data['date']} on {data['machine']}, PyTorch {data['torch']} with OpenBLAS, by `bench/peers.py`: "
-                  "interleaved, the fastest of several.")
+                  "interleaved, the fastest of several. \"Of peak\": operations by the layers' definition, against the rate of "
+                  "ort-ed's own matrix tiles with everything in cache; convolutions by Winograd's algorithm take fewer operations than "
+                  "their definition, so that theirs could exceed it.")
     details = "\n".join(f"| {TASKS[r['task']][0]} | {side} | {setting} | {1e3 * seconds:.2f} |"
                         for r in results for side, setting, seconds in r["sides"])
     markdown.write_page("peers", f"# ort-ed and PyTorch, side by side\n\n{provenance} \"Times\" is how many times as fast "

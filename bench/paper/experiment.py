@@ -113,6 +113,16 @@ def training_seconds(folder):
     return seconds
 
 
+def repeated(names, seeds):
+    """Cells for each of the seeds, of which the first is the cell without a seed in its name."""
+    return [name if seed == seeds[0] else f"{name}-seed-{seed}" for name in names for seed in seeds]
+
+
+def name_and_seed(cell_name):
+    name, _, seed = cell_name.partition("-seed-")
+    return name, int(seed or 1)
+
+
 def run_file(table, cell, name):
     """What a cell left in its folder."""
     return Settings.out / table / cell / name

@@ -42,3 +42,12 @@ def picture(name, source):
 
 def seconds(value):
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def chains_that_count(evaluation):
+    """Of annealing and its reverse, with a mark where `ort-ed eval` warns; nothing where log Z is exact."""
+    if "log_z_reverse" not in evaluation:
+        return ""
+    forward, reverse = evaluation["log_z"], evaluation["log_z_reverse"]
+    mark = " (!)" if "warning" in forward or "warning" in reverse else ""
+    return f"{forward['effective_samples']:.0f} and {reverse['effective_samples']:.0f} of {forward['samples']}{mark}"

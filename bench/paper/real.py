@@ -22,20 +22,24 @@ ANNEALING = {
 }
 
 
+# Where one training says little of the next.
+SCATTERED, SEEDS = ["tmovie"], [1, 2]
+
+
 def cells():
-    return list(SETS)
+    return [name for name in SETS if name not in SCATTERED] + experiment.repeated(SCATTERED, SEEDS)
 
 
 def run(cell):
+    name, seed = experiment.name_and_seed(cell.name)
     folder = experiment.Settings.data / "debd"
-    files = {split: folder / f"{cell.name}_{split}.bits.npy.gz" for split in ("train", "valid", "test")}
-    columns = ["--columns", SETS[cell.name][0]]
-    training = cell.train(f"real/{cell.name}.toml", "--data", files["train"], "--validation", files["valid"], *columns,
-                          "--seed", 1)
-    annealing = ANNEALING.get(cell.name, [])
+    files = {split: folder / f"{name}_{split}.bits.npy.gz" for split in ("train", "valid", "test")}
+    training = cell.train(f"real/{name}.toml", "--data", files["train"], "--validation", files["valid"],
+                          "--columns", SETS[name][0], "--seed", seed)
+    annealing = ANNEALING.get(name, [])
     model = cell.with_gradient(training["model"]) if "dmala" in annealing else training["model"]
     evaluation = cell.ort_ed("eval", model, "--data", files["test"], *annealing, "--samples", 0, "--json")
-    cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], "evaluation": evaluation})
+    cell.finish({"seed": seed, "steps": training["steps"], "seconds": training["seconds"], "evaluation": evaluation})
 
 
 def likelihood(evaluation):
@@ -46,10 +50,16 @@ def likelihood(evaluation):
             f"RAISE {-raised['value']:.2f} ± {raised['standard_error']:.2f}")
 
 
+def row(name, result):
+    dimension, *published = SETS[experiment.name_and_seed(name)[0]]
+    evaluation = result["evaluation"]
+    return [name, str(dimension), likelihood(evaluation), f"± {evaluation['nll_error']['total']:.2f}",
+            markdown.chains_that_count(evaluation), markdown.seconds(result["seconds"]), *map(str, published)]
+
+
 def render(results):
-    rows = [[name, str(SETS[name][0]), likelihood(r["evaluation"]), f"± {r['evaluation']['nll_error']['total']:.2f}",
-             markdown.seconds(r["seconds"]), *map(str, SETS[name][1:])] for name, r in results.items()]
-    table = markdown.table(["", "D", "ort-ed", "standard error", "training", *PUBLISHED], rows)
+    rows = [row(name, r) for name, r in results.items()]
+    table = markdown.table(["", "D", "ort-ed", "standard error", "chains that count", "training", *PUBLISHED], rows)
     text = PAGE.format(provenance=markdown.provenance(results.values(), NAME), table=table)
     markdown.write_page(NAME, text + "\n".join(f"\n### {n}\n\n{markdown.commands(r)}\n" for n, r in results.items()))
 
@@ -74,8 +84,12 @@ Where RAISE is below the others its chains leave the modes of some test rows too
 it is far below: 4 % of the test rows have more than 100 ones and lie in such modes. Annealing does not miss those modes: of rows
 that parallel tempering drew from an earlier training of this recipe, 7 % had as many ones (`ort-ed sample
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
---temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`). Trainings differ: that earlier one, of the same
-seed with an earlier build, had -48.7; what made the difference was not looked into.
+--temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`).
+
+Of tmovie's first model one chain of a hundred finds a mode that holds nine tenths of the mass: hence one chain that counts, and
+2.8 nats less than 20 chains say that miss it (-48.7, with `--temperatures 8000 --chains 20` in the command below). A likelihood from
+annealing is as good as its chains are many, here and in the other rows. By those 20 chains the two models have -48.7 and
+-48.8 to -49.3.
 
 `DATA/debd` has the benchmark's rows as packed bits. Its own text files, of UCLA-StarAI's repository
 Density-Estimation-Datasets (`nltcs.train.data`, `nltcs.valid.data`, `nltcs.test.data`), are read as they are and give the
