@@ -130,7 +130,8 @@ void PrintJson(const EnergyModel& model, const Summary& summary, const std::stri
 void AddArguments(argparse::ArgumentParser& parser) {
   parser.add_argument("model").help("an energy model, .onnx");
   parser.add_argument("data").help(
-      "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin");
+      "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin, whose lines are scored as "
+      "they come");
   parser.add_argument("-o", "--output")
       .metavar("FILE")
       .help("where the energies go: .npy, .csv or .tsv; without it CSV on stdout");

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,11 @@ class DescriptorSource : public ByteSource {
       if (count >= 0) return static_cast<size_t>(count);
       if (errno != EINTR) ThrowIo(name_);
     }
+  }
+
+  bool Ready() const override {
+    pollfd descriptor = {.fd = descriptor_, .events = POLLIN, .revents = 0};
+    return poll(&descriptor, 1, 0) != 0;
   }
 
  private:

@@ -16,6 +16,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // At least one byte, or 0 at the end.
   virtual size_t Read(char* to, size_t size) = 0;
+  // Whether Read() would return at once, as far as is known.
+  virtual bool Ready() const { return true; }
 };
 
 // The bytes of a file or of the standard input ("-"), gunzipped on the fly where they are gzip, with a look
@@ -31,6 +33,9 @@ class InputStream {
 
   // What comes next: at least `size` bytes, fewer only at the end. Valid until the next call of a member.
   std::string_view Peek(size_t size);
+  // What comes next as far as it is there; with `ready`, more may be had without waiting.
+  std::string_view Buffered() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  bool ready() const { return source_->Ready(); }
   void Skip(size_t size);  // at most what Peek() returned
   // Fewer than `size` bytes only at the end.
   size_t Read(void* to, size_t size);

@@ -47,6 +47,16 @@ bool HasWidthOfPackedRows(const ArrayLayout& layout, int64_t columns) {
          layout.shape[1] == (columns + 7) / 8;
 }
 
+// Enough to tell the format by. A line that has ended is text: whoever wrote it into a pipe may wait for an
+// answer.
+std::string_view Start(InputStream& stream) {
+  size_t size = 1;
+  while (size < kLongestMagic && stream.Peek(size).size() >= size &&
+         stream.Buffered().find('\n') == std::string_view::npos)
+    ++size;
+  return stream.Peek(size);
+}
+
 }  // namespace
 
 std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& options) {
@@ -55,7 +65,7 @@ std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& o
                                                  " columns cannot be read; at most " +
                                                  std::to_string(kMaxColumns) + " are possible");
   InputStream stream(path);
-  const std::string_view start = stream.Peek(kLongestMagic);
+  const std::string_view start = Start(stream);
   if (start.empty()) stream.Fail("is empty; rows of 0 and 1 are expected");
   if (start.starts_with(kNpyMagic)) {
     const ArrayLayout layout = ReadNpyHeader(stream);

@@ -25,18 +25,21 @@ class Output {
   void FlushIfLarge() {
     if (buffer_.size() >= kBufferBytes) Flush();
   }
+  // Somebody may be reading the standard output as it comes.
+  void FlushIfLive() {
+    if (!file_) Flush();
+  }
   void Flush() {
     if (file_) {
       file_->Write(buffer_);
-    } else if (std::fwrite(buffer_.data(), 1, buffer_.size(), stdout) != buffer_.size()) {
+    } else if (std::fwrite(buffer_.data(), 1, buffer_.size(), stdout) != buffer_.size() ||
+               std::fflush(stdout) != 0) {
       throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
     }
     buffer_.clear();
   }
   void Commit(std::string_view new_start = {}) {
     Flush();
-    if (!file_ && std::fflush(stdout) != 0)
-      throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
     if (!new_start.empty()) file_->WriteAt(0, new_start);
     if (file_) file_->Commit();
   }
@@ -118,6 +121,7 @@ class TextWriter : public RowWriter<T> {
       output_.buffer() += column_ == 0 ? '\n' : separator_;
       if (column_ == 0) output_.FlushIfLarge();
     }
+    output_.FlushIfLive();
   }
   void Commit() override { output_.Commit(); }
 

@@ -63,6 +63,10 @@ bool TextLines::Load() {
   return true;
 }
 
+bool TextLines::MustWait() const {
+  return line_bytes_ == 0 && stream_.Buffered().find('\n') == std::string_view::npos && !stream_.ready();
+}
+
 void TextLines::Advance() { stream_.Skip(std::exchange(line_bytes_, 0)); }
 
 std::string_view TextLines::Sample(size_t size) { return stream_.Peek(size).substr(0, size); }

@@ -16,6 +16,8 @@ class TextLines {
   // The current line without its end; nothing behind the last. Valid until the next call of a member.
   std::optional<std::string_view> Current();
   void Advance();
+  // Whether Current() would have to wait for whoever writes into a pipe.
+  bool MustWait() const;
   int64_t number() const { return number_; }  // of the current line, as people count
   // What comes next from the start of the current line on, at most `size` bytes.
   std::string_view Sample(size_t size);

@@ -65,6 +65,7 @@ class TextRows : public RowReader {
     const int64_t wanted = static_cast<int64_t>(rows.size()) / columns_;
     int64_t done = 0;
     for (; done < wanted; ++done) {
+      if (done > 0 && lines_.MustWait()) break;  // what is there comes first
       const std::optional<std::string_view> line = lines_.Current();
       if (!line) break;
       ParseLine(*line, rows.data() + done * columns_);

@@ -56,6 +56,8 @@ CommandProcess::CommandProcess(const std::vector<std::string>& arguments, const 
   if (process_ < 0) throw std::runtime_error("cannot fork");
 }
 
+std::string CommandProcess::Output() const { return Contents(out_); }
+
 CommandProcess::~CommandProcess() {
   if (Running()) {
     Signal(SIGKILL);

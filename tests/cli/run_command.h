@@ -23,6 +23,7 @@ class CommandProcess {
 
   void Signal(int signal);
   bool Running();
+  std::string Output() const;  // so far
   CommandResult Wait();
 
  private:

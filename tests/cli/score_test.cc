@@ -2,10 +2,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/data/atomic_file.h"
 #include "tests/cli/run_command.h"
@@ -73,6 +76,22 @@ TEST_F(Score, ReadsStdin) {
   const CommandResult result = RunOrtEd({"score", model_, "-"}, "1 1 1\n");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "energy\n6\n");
+}
+
+TEST_F(Score, ScoresTheLinesOfAPipeAsTheyCome) {
+  const std::string pipe = folder_.File("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  CommandProcess process({"score", model_, pipe});
+  std::ofstream writer(pipe);
+  std::string expected = "energy\n";
+  for (const char* energy : {"1", "3", "6"}) {
+    writer << (*energy == '1' ? "1,0,0" : *energy == '3' ? "1,1,0" : "1,1,1") << std::endl;
+    expected += std::string(energy) + "\n";
+    while (process.Running() && process.Output() != expected) usleep(1000);
+    EXPECT_EQ(process.Output(), expected);
+  }
+  writer.close();
+  EXPECT_EQ(process.Wait().exit_code, 0);
 }
 
 TEST_F(Score, AddsLogLikelihoodsWhereTheModelCarriesLogZ) {

@@ -106,8 +106,7 @@ TEST(RowWriter, AStandardOutputThatTakesNothingIsAnError) {
   std::fflush(stdout);
   ASSERT_NE(std::freopen("/dev/full", "w", stdout), nullptr);
   const auto writer = CreateBitFile("-", {.columns = 1});
-  writer->Write(std::vector<uint8_t>(10));
-  const std::string message = MessageOf(ErrorCode::kIo, [&] { writer->Commit(); });
+  const std::string message = MessageOf(ErrorCode::kIo, [&] { writer->Write(std::vector<uint8_t>(10)); });
   std::clearerr(stdout);
   ASSERT_GE(dup2(before, STDOUT_FILENO), 0);
   close(before);
