@@ -69,7 +69,7 @@ std::vector<std::byte> ReadModelFile(const std::string& path) {
   };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) refuse("it is a folder; name the .onnx file in it");
-  if (!std::filesystem::exists(path, error)) refuse("no such file");
+  if (!std::filesystem::exists(path, error) && !error) refuse("no such file");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse("it may not be read");
   std::vector<std::byte> bytes;

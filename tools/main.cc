@@ -71,6 +71,25 @@ void RequireValues(const argparse::ArgumentParser& parser, const std::vector<std
   }
 }
 
+// Behind "--" stand files, also those whose names begin with a dash.
+std::vector<std::string> WithoutDoubleDash(std::vector<std::string> words) {
+  const auto dashes = std::ranges::find(words, "--");
+  if (dashes == words.end()) return words;
+  for (auto word = dashes + 1; word != words.end(); ++word)
+    if (word->size() > 1 && word->starts_with('-')) word->insert(0, "./");
+  words.erase(dashes);
+  return words;
+}
+
+// argparse's own words tell a user nothing: "pattern '-1' not found".
+std::string PlainMessage(const std::string& message) {
+  static const std::regex pattern("pattern '(.*)' not found");
+  std::smatch match;
+  return std::regex_match(message, match, pattern)
+             ? fmt::format("'{}' is no number that fits there", match[1].str())
+             : message;
+}
+
 void Parse(argparse::ArgumentParser& parser, const std::vector<std::string>& words) {
   RequireValues(parser, words);
   try {
@@ -79,7 +98,7 @@ void Parse(argparse::ArgumentParser& parser, const std::vector<std::string>& wor
     const std::string_view message = error.what();
     if (message.starts_with(kUnknownArgument))
       RefuseUnknownName("option", message.substr(kUnknownArgument.size()), OptionNames(parser));
-    throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", message, words.front()));
+    throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", PlainMessage(error.what()), words.front()));
   }
 }
 
@@ -107,13 +126,12 @@ void RunCommand(const std::vector<std::string>& words) {
     std::cout << Help(parser);
     return;
   }
-  Parse(parser, words);
+  Parse(parser, WithoutDoubleDash(words));
   command.run(parser);
 }
 
 // Microsoft's builds of ONNX Runtime since 1.30 start a telemetry service with the first session: a database
-// in
-// ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
+// in ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
 void RefuseTelemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1); }
 
 int Main(const std::vector<std::string>& words) {

@@ -64,6 +64,8 @@ int OpenNew(std::string& name) {
 
 AtomicFile::AtomicFile(std::string path)
     : path_(BehindLinks(std::move(path))), temporary_(path_ + ".tmp-XXXXXX") {
+  // Elsewhere that is the standard output, which cannot be written at once or not at all.
+  if (path_ == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");

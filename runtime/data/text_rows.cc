@@ -18,6 +18,14 @@ std::vector<std::string> Cells(std::string_view line, char separator) {
   return cells;
 }
 
+// Control characters would end or disturb a message.
+std::string Printable(std::string_view text) {
+  std::string printable(text);
+  for (char& c : printable)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  return printable;
+}
+
 // Most cells are no numbers (one alone is a mistake in a row), or the cells are the column numbers that
 // pandas writes where there are no names.
 bool IsHeader(const std::vector<std::string>& cells) {
@@ -121,7 +129,7 @@ class TextRows : public RowReader {
     const std::optional<double> number = NumberOf(cell);
     if (!number)
       FailCell(column,
-               "is '" + std::string(cell.substr(0, kShown)) + "', not a number; only 0 and 1 are allowed");
+               "is '" + Printable(cell.substr(0, kShown)) + "', not a number; only 0 and 1 are allowed");
     if (*number != *number && !options_.allow_missing)
       FailCell(column, cell.empty()
                            ? "is empty; fill it in or remove the row"

@@ -37,6 +37,18 @@ TEST(Main, AForgottenValueIsMisuse) {
   }
 }
 
+TEST(Main, ANumberThatDoesNotFitIsExplained) {
+  const CommandResult result = RunOrtEd({"new", "mlp", "-D", "3", "--seed", "-1", "-o", "x.onnx"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("'-1' is no number that fits there"));
+}
+
+TEST(Main, FilesThatAppearAtOnceDoNotGoToTheStandardOutput) {
+  const CommandResult result = RunOrtEd({"new", "mlp", "-D", "3", "-o", "-"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("name a file"));
+}
+
 TEST(Main, AnUnknownCommandListsTheCommands) {
   const CommandResult unknown = RunOrtEd({"trian"});
   EXPECT_EQ(unknown.exit_code, 1);

@@ -72,6 +72,12 @@ TEST_F(Score, WritesOneEnergyALineToStdout) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST_F(Score, FilesMayStandBehindTwoDashes) {
+  const CommandResult result = RunOrtEd({"score", "--", model_, rows_});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "energy\n1\n5\n0\n");
+}
+
 TEST_F(Score, ReadsStdin) {
   const CommandResult result = RunOrtEd({"score", model_, "-"}, "1 1 1\n");
   EXPECT_EQ(result.exit_code, 0) << result.err;
