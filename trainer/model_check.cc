@@ -17,88 +17,25 @@
 #include "trainer/autodiff/double_forms.h"
 #include "trainer/autodiff/double_precision.h"
 #include "trainer/autodiff/prepare_model.h"
+#include "trainer/double_evaluator.h"
+#include "trainer/line_function.h"
 #include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
+
+using Tensor = DoubleTensor;
+using Tensors = DoubleTensors;
+using Evaluator = DoubleEvaluator;
 
 constexpr uint32_t kRowsPurpose = 0x63680001, kWeightsPurpose = 0x63680002, kDirectionPurpose = 0x63680003,
                    kMovePurpose = 0x63680004;
 constexpr char kSeedName[] = "ort_ed_check/seed";
 constexpr char kPrefix[] = "ort_ed_check/";
 
-struct Tensor {
-  std::vector<int64_t> shape;
-  std::vector<double> values;
-};
-using Tensors = std::map<std::string, Tensor>;
-
 double Norm(const std::vector<double>& values) {
   return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
-
-// A session that is fed doubles, whatever its precision.
-class Evaluator {
- public:
-  Evaluator(const onnx::ModelProto& model, const std::string& name) : session_(Open(model, name)) {
-    Ort::AllocatorWithDefaultOptions allocator;
-    for (size_t i = 0; i < session_.GetInputCount(); ++i) {
-      inputs_.emplace_back(session_.GetInputNameAllocated(i, allocator).get());
-    }
-    for (size_t i = 0; i < session_.GetOutputCount(); ++i) {
-      outputs_.emplace_back(session_.GetOutputNameAllocated(i, allocator).get());
-    }
-    is_double_ = session_.GetInputTypeInfo(0).GetTensorTypeAndShapeInfo().GetElementType() ==
-                 ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
-  }
-
-  Tensors Run(const Tensors& feeds) const {
-    std::vector<Ort::Value> values;
-    std::vector<const char*> inputs, outputs;
-    for (const std::string& input : inputs_) {
-      inputs.push_back(input.c_str());
-      values.push_back(is_double_ ? MakeValue<double>(feeds.at(input)) : MakeValue<float>(feeds.at(input)));
-    }
-    for (const std::string& output : outputs_) outputs.push_back(output.c_str());
-    const auto results = Translated(ErrorCode::kBadModel, "cannot run the model", [&] {
-      return const_cast<Ort::Session&>(session_).Run({}, inputs.data(), values.data(), values.size(),
-                                                     outputs.data(), outputs.size());
-    });
-    Tensors tensors;
-    for (size_t i = 0; i < results.size(); ++i) {
-      tensors[outputs_[i]] = is_double_ ? Read<double>(results[i]) : Read<float>(results[i]);
-    }
-    return tensors;
-  }
-
- private:
-  static Ort::Session Open(const onnx::ModelProto& model, const std::string& name) {
-    const std::string bytes = model.SerializeAsString();
-    Ort::SessionOptions options = MakeSessionOptions(Device{}, 0);
-    options.SetGraphOptimizationLevel(ORT_ENABLE_BASIC);  // beyond, some fusions exist in float only
-    return OpenSession(std::as_bytes(std::span(bytes)), options, name);
-  }
-
-  template <typename T>
-  static Ort::Value MakeValue(const Tensor& tensor) {
-    Ort::AllocatorWithDefaultOptions allocator;
-    Ort::Value value = Ort::Value::CreateTensor<T>(allocator, tensor.shape.data(), tensor.shape.size());
-    std::transform(tensor.values.begin(), tensor.values.end(), value.GetTensorMutableData<T>(),
-                   [](double x) { return static_cast<T>(x); });
-    return value;
-  }
-
-  template <typename T>
-  static Tensor Read(const Ort::Value& value) {
-    const auto info = value.GetTensorTypeAndShapeInfo();
-    const T* data = value.GetTensorData<T>();
-    return {info.GetShape(), {data, data + info.GetElementCount()}};
-  }
-
-  Ort::Session session_;
-  std::vector<std::string> inputs_, outputs_;
-  bool is_double_ = false;
-};
 
 Tensor RandomRows(int64_t rows, int64_t dimension, uint64_t seed) {
   Tensor tensor{{rows, dimension}, {}};
@@ -420,11 +357,11 @@ class Checker {
     result.tolerance = tolerance;
     bool differs = false, on_kink = false;
     for (int k = 0; k < options_.directions; ++k) {
-      const Line line{energies, place.point, tensor, Direction(tensor, k)};
-      const double analytic =
-          std::inner_product(gradient.begin(), gradient.end(), line.direction.begin(), 0.0);
+      const std::vector<double> direction = Direction(tensor, k);
+      const LineFunction line = AlongLine(energies, place.point, tensor, direction);
+      const double analytic = std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
       const auto close = [&](double numeric) { return std::abs(analytic - numeric) <= tolerance * norm; };
-      const Estimate numeric = BestDifference(line, close);
+      const SlopeEstimate numeric = line.Slope(close);
       const double error = std::abs(analytic - numeric.value) / norm;
       const double allowed = std::max(tolerance, 4 * numeric.uncertainty / norm);
       if (!(error <= result.relative_error)) result.relative_error = error;
@@ -432,7 +369,7 @@ class Checker {
       constexpr double kMeaningless = 0.3;
       if (!(error <= allowed)) {
         differs = true;
-        on_kink = on_kink || OnKink(line, numeric.step, error * norm);
+        on_kink = on_kink || line.HasKink(numeric.step, error * norm);
       } else if (allowed > kMeaningless) {
         result.verdict = GradientVerdict::kUncertain;
       }
@@ -441,61 +378,17 @@ class Checker {
     return result;
   }
 
-  struct Line {
-    const Evaluator& energies;
-    const Tensors& point;
-    const std::string& tensor;
-    std::vector<double> direction;
-  };
-
-  double ObjectiveAt(const Line& line, double distance) const {
-    Tensors moved = line.point;
-    std::vector<double>& values = moved.at(line.tensor).values;
-    for (size_t i = 0; i < values.size(); ++i) values[i] += distance * line.direction[i];
-    return Objective(line.energies, moved);
-  }
-
-  double Difference(const Line& line, double step) const {
-    return (ObjectiveAt(line, step) - ObjectiveAt(line, -step)) / (2 * step);
-  }
-
-  // Whether the slopes to both sides differ by a share of the error that the curvature and rounding cannot
-  // explain: the gradient is then that of one side, or of one side for this summand and the other for that,
-  // and no central difference need agree.
-  bool OnKink(const Line& line, double step, double error) const {
-    const double middle = ObjectiveAt(line, 0);
-    const auto gap = [&](double distance) {
-      return std::abs(ObjectiveAt(line, distance) - 2 * middle + ObjectiveAt(line, -distance)) / distance;
+  // The objective along a direction of one tensor.
+  LineFunction AlongLine(const Evaluator& energies, const Tensors& point, const std::string& tensor,
+                         const std::vector<double>& direction) const {
+    const auto value = [=, this, &energies, &point](double distance) {
+      Tensors moved = point;
+      std::vector<double>& values = moved.at(tensor).values;
+      for (size_t i = 0; i < values.size(); ++i) values[i] += distance * direction[i];
+      return Objective(energies, moved);
     };
-    const double share = check_.in_double ? 1e-2 : 1e-1;
-    return std::min(gap(step), gap(step / 4)) > share * error;
-  }
-
-  struct Estimate {
-    double value, uncertainty, step;
-  };
-
-  // A difference that is `close` enough at once; else, of differences with several steps, each with two
-  // neighbours, the one that changes least among the three.
-  template <typename Close>
-  Estimate BestDifference(const Line& line, const Close& close) const {
-    const double size = TypicalSize(line.point.at(line.tensor).values);
-    const std::vector<double> steps =
-        check_.in_double ? std::vector<double>{1e-5, 1e-7} : std::vector<double>{1e-1, 1e-2, 1e-3};
-    const double rounding = energy_scale_ * (check_.in_double ? 0x1p-52 : 0x1p-23);
-    Estimate best{NAN, INFINITY, steps.front() * size};
-    for (double step : steps) {
-      double low = INFINITY, high = -INFINITY, last = NAN;
-      for (double factor : {1.0, 0.7, 0.5}) {
-        last = Difference(line, factor * step * size);
-        if (check_.in_double && close(last)) return {last, 0, step * size};
-        low = std::min(low, last);
-        high = std::max(high, last);
-      }
-      const double uncertainty = high - low + rounding / (step * size);
-      if (!(uncertainty >= best.uncertainty)) best = {last, uncertainty, step * size};
-    }
-    return best;
+    const double epsilon = check_.in_double ? 0x1p-52 : 0x1p-23;
+    return {value, TypicalSize(point.at(tensor).values), energy_scale_ * epsilon, check_.in_double};
   }
 
   const std::string name_;
