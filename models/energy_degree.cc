@@ -10,7 +10,6 @@
 #include <onnx/onnx_pb.h>
 
 #include "models/model_edits.h"
-#include "models/model_summary.h"
 #include "models/standard_domain.h"
 #include "ort_ed/metadata.h"
 
@@ -40,9 +39,9 @@ constexpr std::array<std::string_view, 6> kRandom = {"RandomNormal",      "Rando
 
 class Degrees {
  public:
-  Degrees(const onnx::GraphProto& graph, const std::string& input) {
-    for (const auto& tensor : graph.initializer()) degrees_[tensor.name()] = 0;
-    degrees_[input] = 1;
+  explicit Degrees(const onnx::GraphProto& graph) {
+    for (const auto& input : graph.input()) degrees_[input.name()] = 1;
+    for (const auto& tensor : graph.initializer()) degrees_[tensor.name()] = 0;  // also where it is an input
     for (const auto& node : graph.node()) {
       const Degree degree = Of(node);
       for (const auto& output : node.output()) degrees_[output] = degree;
@@ -76,8 +75,8 @@ class Degrees {
     if (IsOneOf(kSums, op)) return std::ranges::max(inputs);
     if (IsOneOf(kLinear, op)) return others_fixed ? Degree(inputs[0]) : Degree();
     if (IsOneOf(kProducts, op)) return Sum(inputs);
-    if (op == "Gemm") return std::max(inputs[0] + inputs[1], inputs.size() > 2 ? inputs[2] : 0);
-    if (op == "ReduceSumSquare") return others_fixed ? Degree(2 * inputs[0]) : Degree();
+    if (op == "Gemm") return std::max(Sum({inputs[0], inputs[1]}), inputs.size() > 2 ? inputs[2] : 0);
+    if (op == "ReduceSumSquare") return others_fixed ? Degree(Sum({inputs[0], inputs[0]})) : Degree();
     if (op == "Where") return inputs[0] == 0 ? Degree(std::max(inputs[1], inputs[2])) : Degree();
     return {};
   }
@@ -101,8 +100,11 @@ class Degrees {
 }  // namespace
 
 std::optional<int> EnergyDegree(const onnx::ModelProto& model) {
-  const EnergyContract contract = CheckContract(model, "the model");
-  return Degrees(model.graph(), contract.input)[contract.output];
+  const onnx::GraphProto& graph = model.graph();
+  if (graph.output().empty()) return std::nullopt;
+  const bool named = std::ranges::any_of(
+      graph.output(), [](const auto& output) { return output.name() == kEnergyOutputName; });
+  return Degrees(graph)[named ? kEnergyOutputName : graph.output(0).name()];
 }
 
 void NoteDegree(onnx::ModelProto& model) {
