@@ -178,6 +178,19 @@ TEST_F(Sample, TemperingReportsItsExchanges) {
   EXPECT_TRUE(test.Passes()) << test.statistic;
 }
 
+// |x| as the root of its square: the chain rule meets 0 / 0 where x is 0. Energies are all that gibbs needs.
+TEST_F(Sample, AGradientThatIsNoNumberIsAnErrorNotAFrozenChain) {
+  const std::string model = Write("root.onnx", ModelFromText(R"(
+    <ir_version: 8, opset_import: ["": 17]>
+    root (float[N, 4] x) => (float[N] energy) <int64[1] axes = {1}> {
+      s = Mul(x, x) r = Sqrt(s) energy = ReduceSum<keepdims = 0>(r, axes) })"));
+  const CommandResult guided =
+      Run({model, "-n", "10", "--steps", "5", "--sampler", "gwg", "-o", folder_.File("x.npy")});
+  EXPECT_EQ(guided.exit_code, 1);
+  EXPECT_THAT(guided.err, HasSubstr("is not a number"));
+  EXPECT_EQ(Run({model, "-n", "10", "--steps", "5", "-o", folder_.File("x.npy")}).exit_code, 0);
+}
+
 // The files carry no gradient: the command derives it.
 TEST_F(Sample, GradientGuidedSamplersNeedNoPreparation) {
   const std::vector<std::array<std::string, 3>> samplers = {
