@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/energy_degree.h"
 #include "models/graph_builder.h"
 #include "models/model_edits.h"
 #include "models/model_summary.h"
@@ -59,7 +58,6 @@ void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
   std::vector<std::string> decimals;
   for (const float m : mean) decimals.push_back(Decimal(m));
   SetMetadata(model, metadata_key::kBaseMean, Join(decimals, ","));
-  NoteDegree(model);
 }
 
 std::vector<float> SmoothedMean(std::span<const double> mean, double smoothing) {

@@ -1,7 +1,6 @@
 #include "models/energy_degree.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,23 +18,23 @@ namespace {
 // Of a tensor; nothing: no polynomial, as far as is known.
 using Degree = std::optional<int>;
 
-template <size_t N>
-bool IsOneOf(const std::array<std::string_view, N>& ops, const std::string& op) {
-  return std::ranges::find(ops, op) != ops.end();
+template <typename Ops>
+bool IsOneOf(const Ops& ops, const std::string& op) {
+  return std::ranges::find(ops, op) != std::end(ops);
 }
 
 // Linear in all inputs together.
-constexpr std::array<std::string_view, 5> kSums = {"Add", "Sub", "Sum", "Mean", "Concat"};
+constexpr std::string_view kSums[] = {"Add", "Sub", "Sum", "Mean", "Concat"};
 // Linear in the first input; the others say where and how much, and must not depend on x.
-constexpr std::array<std::string_view, 19> kLinear = {
+constexpr std::string_view kLinear[] = {
     "Neg",           "Identity",   "Reshape", "Flatten", "Squeeze",     "Unsqueeze",
     "Transpose",     "Slice",      "Gather",  "Split",   "Expand",      "Tile",
     "ReduceSum",     "ReduceMean", "Div",     "CumSum",  "AveragePool", "GlobalAveragePool",
     "GatherElements"};
-constexpr std::array<std::string_view, 5> kProducts = {"Mul", "MatMul", "Einsum", "Conv", "ConvTranspose"};
+constexpr std::string_view kProducts[] = {"Mul", "MatMul", "Einsum", "Conv", "ConvTranspose"};
 // Their results are no functions of their inputs.
-constexpr std::array<std::string_view, 6> kRandom = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                                     "RandomUniformLike", "Multinomial",      "Bernoulli"};
+constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
+                                        "RandomUniformLike", "Multinomial",      "Bernoulli"};
 
 class Degrees {
  public:

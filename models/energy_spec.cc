@@ -70,8 +70,8 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   const Value energy = graph.Renamed(architecture.energy(context), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
   Describe(model, context, architecture.name);
-  NoteDegree(model);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
+  NoteDegree(model);
   return model;
 }
 

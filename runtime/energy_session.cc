@@ -60,8 +60,11 @@ EnergySession::EnergySession(Ort::Session session, std::string name, bool with_g
     CheckInput();
     CheckOutputs(with_gradient);
   });
-  RunTwoRows();
-  if (!with_gradient) CompareRowsAlone();
+  const auto width = static_cast<size_t>(dimension_);
+  std::vector<float> rows(2 * width);  // zeros, and mostly ones
+  for (size_t i = 0; i < width; ++i) rows[width + i] = static_cast<float>(i % 3 != 1);
+  const std::array<float, 2> together = RunTwoRows(rows);
+  if (!with_gradient) CompareAlone(rows, together);
 }
 
 void EnergySession::Reject(const std::string& problem) const {
@@ -130,42 +133,38 @@ void EnergySession::CheckOutputs(bool with_gradient) {
 }
 
 // The shapes that a file declares for its outputs may be missing or wrong, and a graph may have the batch
-// size baked in: running it tells.
-void EnergySession::RunTwoRows() {
-  constexpr int64_t kRows = 2;
-  std::vector<float> zeros(kRows * static_cast<size_t>(dimension_));
-  const std::array<int64_t, 2> shape = {kRows, dimension_};
+// size baked in: running it tells. Returns the energies.
+std::array<float, 2> EnergySession::RunTwoRows(std::span<float> rows) {
+  const std::array<int64_t, 2> shape = {2, dimension_};
   const char* input = input_.c_str();
   const auto results = Translated(ErrorCode::kBadModel, "the model '" + name_ + "' does not run", [&] {
-    const Ort::Value rows =
-        Ort::Value::CreateTensor<float>(memory_, zeros.data(), zeros.size(), shape.data(), 2);
-    return session_.Run(Ort::RunOptions{nullptr}, &input, &rows, 1, outputs_.data(), outputs_.size());
+    const Ort::Value x =
+        Ort::Value::CreateTensor<float>(memory_, rows.data(), rows.size(), shape.data(), shape.size());
+    return session_.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs_.data(), outputs_.size());
   });
   const std::vector<int64_t> energies = results[0].GetTensorTypeAndShapeInfo().GetShape();
-  if (energies != std::vector{kRows} && energies != std::vector{kRows, int64_t{1}})
+  if (energies != std::vector{shape[0]} && energies != std::vector{shape[0], int64_t{1}})
     Reject("for 2 rows its output '" + energy_ + "' has the shape " + ShapeText(energies) +
            "; it must be [batch] or [batch, 1]");
   energy_rank_ = energies.size();
-  if (results.size() < 2) return;
+  const float* values = results[0].GetTensorData<float>();
+  if (results.size() < 2) return {values[0], values[1]};
   const auto info = results[1].GetTensorTypeAndShapeInfo();
   if (info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT ||
       info.GetShape() != std::vector(shape.begin(), shape.end()))
     Reject(std::string("its output '") + kGradientOutputName + "' is not float32 [batch, " +
            std::to_string(dimension_) + "]");
+  return {values[0], values[1]};
 }
 
 // Batches are cut anyhow: an energy must not depend on the rows beside its own, nor on chance.
-void EnergySession::CompareRowsAlone() const {
-  const auto width = static_cast<size_t>(dimension_);
-  std::vector<float> rows(2 * width);
-  for (size_t i = 0; i < width; ++i) rows[width + i] = static_cast<float>(i % 3 != 1);
-  std::array<float, 2> together, alone;
-  Run(rows.data(), 2, together.data());
-  for (size_t r = 0; r < alone.size(); ++r) Run(&rows[r * width], 1, &alone[r]);
-  for (size_t r = 0; r < alone.size(); ++r) {
-    const float difference = std::abs(together[r] - alone[r]);  // not a number where both are infinite
-    if (difference > 1e-3f * (1 + std::abs(alone[r])))
-      Reject("the energy of the same row is " + std::to_string(alone[r]) + " alone and " +
+void EnergySession::CompareAlone(std::span<const float> rows, const std::array<float, 2>& together) const {
+  for (size_t r = 0; r < together.size(); ++r) {
+    float alone;
+    Run(&rows[r * static_cast<size_t>(dimension_)], 1, &alone);
+    const float difference = std::abs(together[r] - alone);  // not a number where both are infinite
+    if (difference > 1e-3f * (1 + std::abs(alone)))
+      Reject("the energy of the same row is " + std::to_string(alone) + " alone and " +
              std::to_string(together[r]) + " beside another: it depends on the batch or on chance");
   }
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace ort_ed {
 class EnergySession {
  public:
   // Throws kBadModel, naming the file `name`, the offending input or output and what to do, where the
-  // contract is broken. Two rows are run to see that the model really does what its types promise.
+  // contract is broken. Two rows are run, together and alone, to see that the model really does what its
+  // types promise.
   EnergySession(Ort::Session session, std::string name, bool with_gradient = false);
 
   int64_t dimension() const { return dimension_; }
@@ -27,8 +30,8 @@ class EnergySession {
  private:
   void CheckInput();
   void CheckOutputs(bool with_gradient);
-  void RunTwoRows();
-  void CompareRowsAlone() const;
+  std::array<float, 2> RunTwoRows(std::span<float> rows);
+  void CompareAlone(std::span<const float> rows, const std::array<float, 2>& together) const;
   [[noreturn]] void Reject(const std::string& problem) const;
 
   mutable Ort::Session session_;  // Run is thread-safe, though not const

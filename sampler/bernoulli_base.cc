@@ -52,4 +52,14 @@ void BernoulliBase::Draw(uint64_t seed, uint64_t first_row, std::span<float> row
   }
 }
 
+std::vector<float> BernoulliBase::DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const {
+  if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
+  int64_t values;
+  if (__builtin_mul_overflow(count, dimension(), &values))
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
+  std::vector<float> rows(values);
+  Draw(seed, first_row, rows);
+  return rows;
+}
+
 }  // namespace ort_ed

@@ -45,14 +45,8 @@ SamplerOptions SamplerOptionsOf(const ort_ed_sampler_options& given) {
 Chains Start(const EnergyModel& model, const Target& target, int64_t count, const uint8_t* states,
              uint64_t seed) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
-  if (states == nullptr) {
-    int64_t values;
-    if (__builtin_mul_overflow(count, model.dimension(), &values))
-      throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
-    std::vector<float> rows(values);
-    BernoulliBase::OfModel(model).Draw(seed, 0, rows);
-    return StartChainsAt(target, std::move(rows), seed);
-  }
+  if (states == nullptr)
+    return StartChainsAt(target, BernoulliBase::OfModel(model).DrawRows(seed, 0, count), seed);
   const std::span<const uint8_t> given = ArrayArgument(states, count, model.dimension(), "states");
   return StartChainsAt(target, {given.begin(), given.end()}, seed);
 }

@@ -46,13 +46,7 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
 }
 
 Chains StartChains(const Target& target, int64_t count, uint64_t seed, uint64_t first_chain) {
-  if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
-  int64_t values;
-  if (__builtin_mul_overflow(count, target.dimension(), &values))
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
-  std::vector<float> states(values);
-  target.base.Draw(seed, first_chain, states);
-  return MakeChains(target, std::move(states), seed, first_chain);
+  return MakeChains(target, target.base.DrawRows(seed, first_chain, count), seed, first_chain);
 }
 
 Chains StartChainsAt(const Target& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {

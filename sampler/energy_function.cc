@@ -10,8 +10,6 @@
 namespace ort_ed {
 namespace {
 
-constexpr int kUnknownDegree = 1000;
-
 class ModelEnergy final : public EnergyFunction {
  public:
   explicit ModelEnergy(EnergyModel model) : model_(std::move(model)) {}
@@ -58,7 +56,8 @@ class ModelEnergy final : public EnergyFunction {
 std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
                                                          const EnergyFunctionOptions& options) {
   auto energy = std::make_shared<ModelEnergy>(model);
-  if (model.metadata().degree.value_or(kUnknownDegree) > 2) return energy;
+  const std::optional<int> degree = model.metadata().degree;
+  if (!degree || *degree > 2) return energy;
   if (auto quadratic = DetectQuadratic(*energy, options)) return quadratic;
   return energy;
 }

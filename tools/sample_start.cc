@@ -48,8 +48,7 @@ SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
 
 std::vector<float> SampleStart::States(const BernoulliBase& base, int64_t chains, uint64_t seed) const {
   const int64_t dimension = base.dimension();
-  std::vector<float> result(static_cast<size_t>(chains * dimension));
-  base.Draw(seed, 0, result);
+  std::vector<float> result = base.DrawRows(seed, 0, chains);
   if (rows == 0) return result;
   for (int64_t chain = 0; chain < chains; ++chain) {
     for (int64_t i = 0; i < dimension; ++i) {

@@ -109,7 +109,6 @@ onnx::ModelProto ModelOf(const Checkpoint& checkpoint, Weights weights) {
     SetValues(model, averaged ? WithZerosOf(parameters[tensor.parameter], tensor) : tensor);
   }
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
-  NoteDegree(model);
   return model;
 }
 

@@ -10,7 +10,6 @@
 #include <onnx/onnx_pb.h>
 #include <spdlog/spdlog.h>
 
-#include "models/energy_degree.h"
 #include "models/model_edits.h"
 #include "models/model_file.h"
 #include "ort_ed/error.h"
@@ -257,7 +256,6 @@ class Run {
     setup_.step->Export(model, /*averaged=*/true);
     SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
     NoteWeights(model, config_.ema > 0 ? Weights::kAverage : Weights::kRaw);
-    NoteDegree(model);
     ort_ed::WriteModel(model, folder_ + "/" + file);
   }
 

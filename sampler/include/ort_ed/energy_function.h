@@ -81,7 +81,7 @@ struct EnergyFunctionOptions {
   // Where this is more than the budget it is not tried; 0 never tries.
   int64_t evaluation_budget = int64_t{1} << 19;
   int threads = 0;  // of the evaluation of a quadratic energy; 0: all cores. Other models have their own
-  WorkCallback on_progress = {};  // of those evaluations without gradients, the only long work
+  WorkCallback on_progress = {};  // of those evaluations
 };
 
 // The energy of a model. Where its metadata say that it is a polynomial of degree 2 (`ort-ed export` reads
@@ -105,6 +105,9 @@ class ORT_ED_API BernoulliBase {
   double constant() const { return constant_; }
   // Independent draws, row r from (seed, r + first_row).
   void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const;
+  // The same as `count` new rows; throws kInvalidArgument if that is less than one or more than memory can
+  // hold.
+  std::vector<float> DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const;
 
  private:
   BernoulliBase() = default;
