@@ -1,7 +1,5 @@
 #include "tools/sampler_arguments.h"
 
-#include <algorithm>
-
 #include <spdlog/fmt/fmt.h>
 
 #include "tools/command.h"

@@ -113,9 +113,9 @@ def training_seconds(folder):
     return seconds
 
 
-def repeated(names, seeds):
-    """Cells for each of the seeds, of which the first is the cell without a seed in its name."""
-    return [name if seed == seeds[0] else f"{name}-seed-{seed}" for name in names for seed in seeds]
+def with_seeds(names, repeated):
+    """Cells by these names, which stand for seed 1; some are repeated with other seeds: {name: seeds}."""
+    return [cell for name in names for cell in [name] + [f"{name}-seed-{seed}" for seed in repeated.get(name, [])]]
 
 
 def name_and_seed(cell_name):

@@ -23,11 +23,11 @@ ANNEALING = {
 
 
 # Where one training says little of the next.
-SCATTERED, SEEDS = ["tmovie"], [1, 2]
+REPEATED = {"tmovie": [2]}
 
 
 def cells():
-    return [name for name in SETS if name not in SCATTERED] + experiment.repeated(SCATTERED, SEEDS)
+    return experiment.with_seeds(SETS, REPEATED)
 
 
 def run(cell):
