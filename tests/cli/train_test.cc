@@ -81,6 +81,13 @@ class TrainCommand : public ::testing::Test {
     return lines;
   }
 
+  std::vector<double> ValidationLosses(const std::string& run) const {
+    std::vector<double> losses;
+    for (const auto& line : Metrics(run))
+      if (line.contains("validation_loss")) losses.push_back(line["validation_loss"]);
+    return losses;
+  }
+
   // Without what depends on the clock.
   std::vector<nlohmann::json> TimelessMetrics(const std::string& run) const {
     auto lines = Metrics(run);
@@ -140,18 +147,28 @@ TEST_F(TrainCommand, ItsConfigurationRepeatsTheRun) {
 
 TEST_F(TrainCommand, EveryMethodAndOptimiserTrains) {
   const std::vector<Arguments> variants = {
+      {"--method", "bernoulli"},
       {"--method", "pool", "--window", "3"},
       {"--method", "grid"},
+      {"--method", "erase", "--block", "2"},
+      {"--method", "erase", "--block", "2", "--exact"},
       {"--method", "grid", "--exact", "--model", "rbm", "--hidden", "4"},
       {"--method", "neighbourhood", "--moves", "both"},
       {"--epsilon", "0.02,0.1,0.3", "--epsilon-end", "0.02,0.05,0.1"},
       {"--method", "grid+pool+bernoulli", "--exact", "--window", "3"},
-      {"--optimizer", "sgd", "--weight-decay", "0.01", "--ema", "0"},
+      {"--optimizer", "sgd", "--learning-rate", "0.1", "--weight-decay", "0.01", "--ema", "0"},
       {"--optimizer", "adamw", "--weight-decay", "0.01", "--l1", "0.001", "--micro-batch", "4"},
   };
   for (size_t i = 0; i < variants.size(); ++i) {
-    const CommandResult result = Train("run" + std::to_string(i), variants[i]);
-    EXPECT_EQ(result.exit_code, 0) << variants[i][1] << ": " << result.err;
+    SCOPED_TRACE(::testing::PrintToString(variants[i]));
+    const std::string run = "run" + std::to_string(i);
+    Arguments options = {"--learning-rate", "0.02", "--validate-every", "1", "--base", "none"};
+    options.insert(options.end(), variants[i].begin(), variants[i].end());
+    const CommandResult result = Train(run, options);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::vector<double> losses = ValidationLosses(run);
+    ASSERT_EQ(losses.size(), 40u);
+    EXPECT_LT(losses.back(), losses.front() - 0.05);
   }
 }
 
