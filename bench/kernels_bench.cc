@@ -6,11 +6,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "models/graph_builder.h"
+#include "models/graph/graph_builder.h"
 #include "runtime/session.h"
-#include "runtime/thread_count.h"
+#include "runtime/support/thread_count.h"
 #include "trainer/autodiff/differentiate.h"
-#include "trainer/kernels/cpu_ops.h"
+#include "trainer/kernels/ops/cpu_ops.h"
 #include "trainer/passes/use_cpu_kernels.h"
 
 namespace ort_ed {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bench/pair_task.h"
-#include "trainer/kernels/simd_kernels.h"
+#include "trainer/kernels/simd/simd_kernels.h"
 
 namespace ort_ed {
 namespace {

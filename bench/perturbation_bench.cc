@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "trainer/perturbation/perturbation.h"
+#include "trainer/negatives/perturbation.h"
 
 namespace ort_ed {
 namespace {

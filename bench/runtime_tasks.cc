@@ -6,7 +6,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "bench/pair_task.h"
-#include "models/energy_spec.h"
+#include "models/architectures/energy_spec.h"
 #include "ort_ed/log_z.h"
 #include "ort_ed/sampler.h"
 #include "tests/support/binary_rows.h"
@@ -34,7 +34,9 @@ class RuntimeTask : public PairTask {
     model_.emplace(EnergyModel::FromMemory(std::as_bytes(std::span(bytes_)), {.threads = threads}));
     return *model_;
   }
-  Target LoadTarget(int threads) { return Target(MakeEnergyFunction(Load(threads), {.threads = threads})); }
+  EnergyPath LoadTarget(int threads) {
+    return EnergyPath(MakeEnergyFunction(Load(threads), {.threads = threads}));
+  }
   static SamplerOptions Options(int threads) {
     SamplerOptions options;
     options.threads = threads;
@@ -76,7 +78,7 @@ class GibbsTask : public RuntimeTask {
       : RuntimeTask(network), chain_count_(network == "ising" ? 2000 : 1000) {}
 
   void SetThreads(int threads) override {
-    const Target target = LoadTarget(threads);
+    const EnergyPath target = LoadTarget(threads);
     sampler_ = MakeSampler("gibbs", target, Options(threads));
     chains_ = StartChains(target, chain_count_, 1);
   }

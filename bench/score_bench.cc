@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/energy_spec.h"
+#include "models/architectures/energy_spec.h"
 #include "ort_ed/energy_model.h"
 #include "runtime/session.h"
 #include "tests/support/binary_rows.h"

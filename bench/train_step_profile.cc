@@ -17,14 +17,14 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "models/energy_spec.h"
+#include "models/architectures/energy_spec.h"
 #include "runtime/session.h"
-#include "trainer/kernels/cpu_ops.h"
+#include "trainer/kernels/ops/cpu_ops.h"
+#include "trainer/learner/device_session.h"
+#include "trainer/learner/step_graph.h"
+#include "trainer/negatives/perturbation.h"
 #include "trainer/passes/fuse_elementwise.h"
 #include "trainer/passes/use_cpu_kernels.h"
-#include "trainer/perturbation/perturbation.h"
-#include "trainer/train_session.h"
-#include "trainer/training_graph.h"
 
 namespace ort_ed {
 namespace {
@@ -72,14 +72,14 @@ std::string RunProfiled(const Arguments& arguments) {
   spec.loss.negatives = kNegatives;
   spec.optimizer.clip_norm = 5;
   spec.optimizer.ema_decay = 0.999;
-  TrainingGraph graph = BuildTrainingGraph(model, spec);
+  StepGraph graph = BuildStepGraph(model, spec);
   if (!arguments.standard) FuseElementwise(graph.model);
   ContrastiveBatch batch = BatchFor(arguments.network, graph.dimension);
   std::vector<float> control = ControlVector(spec.optimizer, 1e-3, 1, batch.positives);
   std::vector<float> parameters = FlatParameters(model, graph.parameters), zeros(parameters.size());
   const auto flat = static_cast<int64_t>(parameters.size());
 
-  std::vector<std::string> names = {training_tensor::kRows, training_tensor::kControl};
+  std::vector<std::string> names = {step_tensor::kRows, step_tensor::kControl};
   std::vector<Ort::Value> inputs;
   inputs.push_back(HostTensor(batch.rows.data(), {batch.positives * (1 + batch.negatives), batch.dimension}));
   inputs.push_back(HostTensor(control.data(), {kControlSize}));
@@ -89,7 +89,7 @@ std::string RunProfiled(const Arguments& arguments) {
   }
   for (const std::string& kind : StateNames(spec.optimizer)) {
     const bool moment = kind.find("moment") != std::string::npos;
-    names.push_back(training_tensor::StateTensorName(kind));
+    names.push_back(step_tensor::StateTensorName(kind));
     inputs.push_back(HostTensor(moment ? zeros.data() : parameters.data(), {flat}));
   }
   std::vector<const char*> input_names, output_names;
@@ -98,7 +98,7 @@ std::string RunProfiled(const Arguments& arguments) {
 
   Ort::SessionOptions options = MakeSessionOptions(Device{}, arguments.threads);
   RegisterCpuKernels(options);
-  options.DisableMemPattern();  // as TrainSession does
+  options.DisableMemPattern();  // as DeviceSession does
   options.EnableProfiling((std::filesystem::temp_directory_path() / "ort_ed_train_step").c_str());
   const std::string bytes = graph.model.SerializeAsString();
   Ort::Session session = OpenSession(std::as_bytes(std::span(bytes)), options, "training graph");

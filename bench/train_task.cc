@@ -6,9 +6,9 @@
 #include <onnx/onnx_pb.h>
 
 #include "bench/pair_task.h"
-#include "models/energy_spec.h"
-#include "trainer/perturbation/perturbation.h"
-#include "trainer/train_step.h"
+#include "models/architectures/energy_spec.h"
+#include "trainer/learner/learner.h"
+#include "trainer/negatives/perturbation.h"
 
 namespace ort_ed {
 namespace {
@@ -54,7 +54,7 @@ class TrainTask : public PairTask {
   }
 
   void SetThreads(int threads) override {
-    TrainStepOptions options;
+    LearnerOptions options;
     options.threads = threads;
     options.cpu_kernels = !standard_;
     step_.reset();
@@ -74,7 +74,7 @@ class TrainTask : public PairTask {
   bool standard_;
   ContrastiveBatch batch_;
   std::unique_ptr<Perturbation> perturbation_;
-  std::optional<TrainStep> step_;
+  std::optional<Learner> step_;
   int64_t number_ = 0;
 };
 

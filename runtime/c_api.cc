@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "runtime/c_api_support.h"
+#include "runtime/support/c_api_support.h"
 
 namespace ort_ed {
 namespace {

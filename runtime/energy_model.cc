@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base64.h"
 #include "runtime/energy_session.h"
-#include "runtime/parallel_for.h"
 #include "runtime/rows.h"
-#include "runtime/scratch_pool.h"
 #include "runtime/session.h"
-#include "runtime/thread_count.h"
+#include "runtime/support/base64.h"
+#include "runtime/support/parallel_for.h"
+#include "runtime/support/scratch_pool.h"
+#include "runtime/support/thread_count.h"
 
 namespace ort_ed {
 namespace {
@@ -172,9 +172,9 @@ EnergyModel EnergyModel::FromFile(const std::string& path, const LoadOptions& op
 }
 
 EnergyModel EnergyModel::FromMemory(std::span<const std::byte> bytes, const LoadOptions& options,
-                                    const std::string& name) {
+                                    const std::string& name, const std::string& path) {
   return EnergyModel(
-      std::make_shared<Impl>(std::vector<std::byte>(bytes.begin(), bytes.end()), options, name, ""));
+      std::make_shared<Impl>(std::vector<std::byte>(bytes.begin(), bytes.end()), options, name, path));
 }
 
 int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }

@@ -9,9 +9,9 @@
 
 #include <onnxruntime_session_options_config_keys.h>
 
-#include "runtime/external_data.h"
 #include "runtime/provider.h"
-#include "runtime/thread_count.h"
+#include "runtime/support/external_data.h"
+#include "runtime/support/thread_count.h"
 
 namespace ort_ed {
 namespace {

@@ -6,7 +6,7 @@
 #include "ort_ed/log_z.h"
 #include "ort_ed/sampler.h"
 #include "ort_ed/sampler_c_api.h"
-#include "runtime/c_api_support.h"
+#include "runtime/support/c_api_support.h"
 
 struct ort_ed_chains {
   std::unique_ptr<ort_ed::Sampler> sampler;
@@ -42,7 +42,7 @@ SamplerOptions SamplerOptionsOf(const ort_ed_sampler_options& given) {
   return options;
 }
 
-Chains Start(const EnergyModel& model, const Target& target, int64_t count, const uint8_t* states,
+Chains Start(const EnergyModel& model, const EnergyPath& target, int64_t count, const uint8_t* states,
              uint64_t seed) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
   if (states == nullptr)
@@ -70,7 +70,7 @@ ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, cons
     const ort_ed_sampler_options given = Checked(options);
     if (!std::isfinite(given.beta)) throw Error(ErrorCode::kInvalidArgument, "beta must be a finite number");
     // exp(-beta U) is the path towards the uniform distribution.
-    const Target target(MakeEnergyFunction(model->model, {.threads = given.threads}));
+    const EnergyPath target(MakeEnergyFunction(model->model, {.threads = given.threads}));
     auto made = std::make_unique<ort_ed_chains>();
     made->sampler = MakeSampler(SamplerName(given), target, SamplerOptionsOf(given));
     made->chains = Start(model->model, target, count, states, given.seed);
@@ -120,9 +120,10 @@ ort_ed_status ort_ed_log_z_ais(const ort_ed_model* model, int64_t chains, int64_
     annealing.seed = given.seed;
     annealing.sampler = SamplerName(given);
     annealing.sampler_options = SamplerOptionsOf(given);
-    Annealing run = Annealing::Forward(Target(MakeEnergyFunction(model->model, {.threads = given.threads}),
-                                              BernoulliBase::OfModel(model->model)),
-                                       annealing);
+    Annealing run =
+        Annealing::Forward(EnergyPath(MakeEnergyFunction(model->model, {.threads = given.threads}),
+                                      BernoulliBase::OfModel(model->model)),
+                           annealing);
     run.Run();
     const LogZEstimate result = run.Estimate();
     *estimate = {result.log_z, result.standard_error, result.effective_samples};

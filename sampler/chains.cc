@@ -16,7 +16,7 @@ void CheckBinary(const std::vector<float>& states, int64_t dimension) {
   }
 }
 
-Chains MakeChains(const Target& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {
+Chains MakeChains(const EnergyPath& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {
   Chains chains;
   chains.dimension = target.dimension();
   chains.count = static_cast<int64_t>(states.size()) / chains.dimension;
@@ -45,11 +45,12 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
   return *this;
 }
 
-Chains StartChains(const Target& target, int64_t count, uint64_t seed, uint64_t first_chain) {
+Chains StartChains(const EnergyPath& target, int64_t count, uint64_t seed, uint64_t first_chain) {
   return MakeChains(target, target.base.DrawRows(seed, first_chain, count), seed, first_chain);
 }
 
-Chains StartChainsAt(const Target& target, std::vector<float> states, uint64_t seed, uint64_t first_chain) {
+Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64_t seed,
+                     uint64_t first_chain) {
   if (states.empty() || states.size() % target.dimension() != 0) {
     throw Error(ErrorCode::kInvalidArgument, "initial states must be whole rows of " +
                                                  std::to_string(target.dimension()) + " values, not " +

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ort_ed/error.h"
-#include "sampler/detect_quadratic.h"
+#include "sampler/quadratic/detect_quadratic.h"
 
 namespace ort_ed {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
-#include "runtime/parallel_for.h"
+#include "runtime/support/parallel_for.h"
 
 namespace ort_ed {
 namespace {

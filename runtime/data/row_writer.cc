@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "ort_ed/error.h"
-#include "runtime/data/atomic_file.h"
 #include "runtime/data/npy.h"
+#include "runtime/support/atomic_file.h"
 
 namespace ort_ed {
 namespace {

@@ -8,9 +8,9 @@
 #include <onnx/onnx_pb.h>
 #include <sys/wait.h>
 
-#include "models/energy_spec.h"
-#include "models/graph_builder.h"
-#include "models/model_file.h"
+#include "models/architectures/energy_spec.h"
+#include "models/graph/graph_builder.h"
+#include "models/graph/model_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/temp_dir.h"
 

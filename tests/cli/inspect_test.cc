@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 
-#include "models/energy_spec.h"
-#include "models/graph_builder.h"
-#include "models/model_edits.h"
-#include "models/model_file.h"
-#include "models/registry.h"
+#include "models/architectures/architectures.h"
+#include "models/architectures/energy_spec.h"
+#include "models/graph/graph_builder.h"
+#include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
 #include "ort_ed/metadata.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/onnx_models.h"

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 
-#include "models/energy_spec.h"
-#include "models/model_file.h"
-#include "runtime/data/atomic_file.h"
+#include "models/architectures/energy_spec.h"
+#include "models/graph/model_file.h"
+#include "runtime/support/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
 #include "tests/support/file_contents.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
-#include "models/model_file.h"
-#include "models/model_summary.h"
+#include "models/graph/model_file.h"
+#include "models/inspect/model_summary.h"
 #include "ort_ed/metadata.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/file_contents.h"

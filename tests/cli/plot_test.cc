@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/graph_builder.h"
+#include "models/graph/graph_builder.h"
 #include "ort_ed/metadata.h"
-#include "runtime/data/atomic_file.h"
 #include "runtime/data/row_writer.h"
+#include "runtime/support/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
 #include "tests/support/onnx_models.h"

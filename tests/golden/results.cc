@@ -10,7 +10,7 @@
 #include <onnx/onnx_pb.h>
 #include <zlib.h>
 
-#include "models/model_file.h"
+#include "models/graph/model_file.h"
 #include "runtime/data/row_reader.h"
 
 namespace ort_ed {

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "ort_ed/energy_model.h"
-#include "runtime/data/atomic_file.h"
-#include "runtime/external_data.h"
+#include "runtime/support/atomic_file.h"
+#include "runtime/support/external_data.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"

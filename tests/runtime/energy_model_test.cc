@@ -5,9 +5,9 @@
 #include <limits>
 #include <thread>
 
-#include "runtime/base64.h"
-#include "runtime/data/atomic_file.h"
 #include "runtime/session.h"
+#include "runtime/support/atomic_file.h"
+#include "runtime/support/base64.h"
 #include "tests/support/binary_rows.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"

@@ -70,7 +70,7 @@ TEST(DiagnosticsOf, DegenerateTraces) {
 
 TEST(TraceRecorder, AgreesWithTheWholeTraceInConstantMemory) {
   constexpr int64_t kChains = 8, kSteps = 1500;
-  const Target target(LatticeEnergy(3, 3, 0.1, 0.0));
+  const EnergyPath target(LatticeEnergy(3, 3, 0.1, 0.0));
   Chains chains = StartChains(target, kChains, 1);
   const auto sampler = MakeSampler("gibbs", target);
   sampler->Step(chains, 50);

@@ -25,7 +25,7 @@ inline void ExpectLaw(const std::map<uint32_t, double>& counts, const Law& law, 
 }
 
 // What is cached equals what it stands for.
-inline void ExpectCachesConsistent(const Target& target, const Chains& chains) {
+inline void ExpectCachesConsistent(const EnergyPath& target, const Chains& chains) {
   std::vector<double> energies(chains.count);
   std::vector<float> gradients(chains.states.size());
   target.energy->EnergyAndGradient(chains.states, energies, gradients);

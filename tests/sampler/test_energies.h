@@ -184,7 +184,7 @@ inline std::shared_ptr<TestEnergy> MlpEnergy(int64_t dimension, int64_t hidden, 
 
 using Law = std::vector<double>;  // probability of each state number
 
-inline Law ExactLaw(const Target& target, double beta = 1) {
+inline Law ExactLaw(const EnergyPath& target, double beta = 1) {
   const std::vector<float> rows = AllStates(target.dimension());
   Law law(size_t{1} << target.dimension());
   target.energy->Energy(rows, law);

@@ -13,19 +13,19 @@ forbid() {
   failed=1
 }
 
-readonly foreign='onnx|google/protobuf|spdlog|fmt/|nlohmann|toml|png|argparse'
-# All but what the libraries that are shipped together share: threads, and how a C function reports errors.
-private_runtime=$(cd runtime && ls *.h | grep -vE '^(parallel_for|c_api_support)\.h$' | sed 's|.*|runtime/&|; s|\.|\\.|g' | paste -sd'|')
-readonly private_runtime
-forbid runtime/include 'public headers include only the standard library and each other' "onnxruntime|$foreign|zlib|runtime/"
-forbid sampler/include 'public headers include only the standard library and each other' "onnxruntime|$foreign|zlib|sampler/"
-forbid runtime/data 'knows nothing of models' 'onnxruntime|onnx/|runtime/[a-z_]+\.h|models/|trainer/|sampler/|tools/|ort_ed/energy_model'
-forbid runtime 'the shipped runtime uses ONNX Runtime and nothing else' 'onnx/|google/protobuf|spdlog|fmt/|nlohmann|toml|png|argparse|models/|trainer/|sampler/|tools/'
-forbid sampler 'the shipped sampler uses the public runtime and two of its private headers, nothing else' "onnxruntime|onnx/|google/protobuf|spdlog|fmt/|nlohmann|toml|png|argparse|zlib|models/|trainer/|tools/|runtime/data/|$private_runtime"
-forbid models 'models know onnx and protobuf, not ONNX Runtime' 'onnxruntime|spdlog|trainer/|sampler/|tools/|runtime/[a-z_]+\.h'
-forbid trainer 'trainer and sampler never meet; the command composes them' 'sampler/|ort_ed/(sampler|log_z|energy_function|diagnostics|mmd)|tools/|argparse|png'
-forbid trainer/kernels 'kernels know nothing of graphs' 'onnx/|models/|trainer/(autodiff|passes|[a-z_]+\.h)'
-forbid trainer/autodiff 'gradients are made of standard operators; passes come after' 'trainer/(passes|[a-z_]+\.h)'
-forbid trainer/passes 'passes change graphs, whatever they are for' 'trainer/[a-z_]+\.h'
+readonly front_end='argparse|spdlog|png'
+readonly libraries="onnx/|google/protobuf|fmt/|nlohmann|toml|$front_end"
+forbid runtime/include 'public headers include only the standard library and each other' "onnxruntime|$libraries|zlib|runtime/"
+forbid sampler/include 'public headers include only the standard library and each other' "onnxruntime|$libraries|zlib|sampler/"
+forbid runtime/support 'shared by all, so it uses the standard library only' "onnxruntime|$libraries|zlib|runtime/([a-rt-z]|s[a-tv-z])|models/|trainer/|sampler/|tools/"
+forbid runtime/data 'knows nothing of models' "onnxruntime|$libraries|runtime/[a-z_]+\.h|models/|trainer/|sampler/|tools/|ort_ed/energy_model"
+forbid runtime 'the shipped runtime uses ONNX Runtime and nothing else' "$libraries|models/|trainer/|sampler/|tools/"
+forbid sampler 'the shipped sampler uses the public runtime and support, nothing else' "onnxruntime|$libraries|zlib|models/|trainer/|tools/|runtime/data/|runtime/[a-z_]+\.h"
+forbid models 'models know onnx and protobuf, not ONNX Runtime' "onnxruntime|$front_end|trainer/|sampler/|tools/|runtime/(data/|[a-z_]+\.h)"
+forbid trainer 'what one step is: it may use the public sampler, and no front end' "sampler/|tools/|$front_end|nlohmann|toml"
+forbid trainer/kernels 'kernels know nothing of graphs' 'onnx/|models/|trainer/(autodiff|graph|passes|learner|negatives|objective|optimizer|check)'
+forbid trainer/graph 'rewriting keeps what a model computes; gradients come after' 'trainer/(autodiff|passes|learner|negatives|objective|optimizer|check)'
+forbid trainer/autodiff 'gradients are made of standard operators; passes come after' 'trainer/(passes|learner|negatives|objective|optimizer|check)'
+forbid trainer/passes 'passes change graphs, whatever they are for' 'trainer/(learner|negatives|objective|optimizer|check)'
 [[ $failed -eq 0 ]] && echo "layers: as designed"
 exit $failed

@@ -5,11 +5,11 @@
 
 #include <onnx/defs/parser.h>
 
-#include "models/graph_builder.h"
-#include "models/model_edits.h"
+#include "models/graph/graph_builder.h"
+#include "models/graph/model_edits.h"
 #include "ort_ed/metadata.h"
 #include "ort_ed/random.h"
-#include "runtime/base64.h"
+#include "runtime/support/base64.h"
 
 namespace ort_ed {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "models/graph_builder.h"
+#include "models/graph/graph_builder.h"
 #include "ort_ed/random.h"
 
 namespace ort_ed {

@@ -41,7 +41,7 @@ function(ort_ed_shipped_library name)
   add_library(${name}_core STATIC ${arg_SOURCES})
   set_target_properties(${name}_core PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${name}_core PUBLIC ${include_dirs})
-  target_link_libraries(${name}_core PUBLIC ort_ed_flags ${core_uses})
+  target_link_libraries(${name}_core PUBLIC ort_ed_flags ort_ed_support ${core_uses})
 
   add_library(${name} SHARED $<TARGET_OBJECTS:${name}_core>)
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${arg_EXPORT_NAME}
@@ -50,7 +50,8 @@ function(ort_ed_shipped_library name)
     INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(${name} INTERFACE ${include_dirs})
   target_compile_features(${name} INTERFACE cxx_std_20)
-  target_link_libraries(${name} PUBLIC ${arg_PUBLIC_USES} PRIVATE $<BUILD_INTERFACE:ort_ed_flags> $<BUILD_INTERFACE:${arg_USES}>)
+  target_link_libraries(${name} PUBLIC ${arg_PUBLIC_USES} PRIVATE $<BUILD_INTERFACE:ort_ed_flags> $<BUILD_INTERFACE:ort_ed_support>
+    $<BUILD_INTERFACE:${arg_USES}>)
   target_link_options(${name} PRIVATE LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map
     LINKER:--as-needed)
   if(NOT ORT_ED_SANITIZE)

@@ -4,9 +4,9 @@
 
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
-#include "trainer/autodiff/graph_names.h"
-#include "trainer/autodiff/raise_opset.h"
 #include "trainer/autodiff/rules.h"
+#include "trainer/graph/graph_names.h"
+#include "trainer/graph/raise_opset.h"
 
 namespace ort_ed {
 namespace {

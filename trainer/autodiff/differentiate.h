@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/graph_builder.h"
+#include "models/graph/graph_builder.h"
 
 namespace ort_ed {
 

@@ -54,15 +54,6 @@ std::optional<double> SingleNumber(const onnx::TensorProto& tensor) {
 
 }  // namespace
 
-std::string Describe(const onnx::NodeProto& node) {
-  std::string name = node.name();
-  for (const auto& output : node.output()) {
-    if (name.empty()) name = output;
-  }
-  const std::string domain = node.domain().empty() ? "" : node.domain() + ".";
-  return "node '" + name + "' (" + domain + node.op_type() + ")";
-}
-
 std::optional<std::vector<int64_t>> StaticExtents(const TensorInfo& info, int allowed_unknown) {
   if (!info.has_rank || info.unknown_extents() > allowed_unknown) return std::nullopt;
   std::vector<int64_t> extents;
@@ -284,7 +275,7 @@ Value GradContext::UnbroadcastAtRunTime(const Value& value, int64_t rank, const 
 }
 
 void GradContext::Fail(const std::string& why) const {
-  throw Error(ErrorCode::kBadModel, "cannot differentiate " + Describe(node_) + ": " + why + ".");
+  throw Error(ErrorCode::kBadModel, "cannot differentiate " + DescribeNode(node_) + ": " + why + ".");
 }
 
 }  // namespace ort_ed

@@ -9,8 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "models/graph_builder.h"
-#include "trainer/autodiff/infer_shapes.h"
+#include "models/graph/graph_builder.h"
+#include "trainer/graph/graph_names.h"
+#include "trainer/graph/infer_shapes.h"
 
 namespace ort_ed {
 
@@ -121,9 +122,6 @@ class GradContext {
   const onnx::NodeProto& node_;
   std::set<int> handled_;  // inputs whose gradient was set
 };
-
-// "node 'dense_1' (Einsum)": how messages name a node.
-std::string Describe(const onnx::NodeProto& node);
 
 // The sum of a tensor's contributions, which must not be empty; remembered, so that the sum is emitted once.
 Contribution Accumulate(GradState& state, const std::string& tensor);

@@ -3,8 +3,8 @@
 #include <set>
 #include <string_view>
 
-#include "models/standard_domain.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
+#include "models/graph/standard_domain.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "trainer/autodiff/rules.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/standard_domain.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
+#include "models/graph/standard_domain.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "trainer/autodiff/infer_shapes.h"
+#include "trainer/graph/infer_shapes.h"
 
 namespace ort_ed {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "trainer/autodiff/graph_names.h"
-#include "trainer/autodiff/infer_shapes.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
-#include "trainer/kernels/elementwise.h"
+#include "trainer/graph/graph_names.h"
+#include "trainer/graph/infer_shapes.h"
+#include "trainer/kernels/native/elementwise.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 #include "trainer/passes/use_cpu_kernels.h"
 
 namespace ort_ed {

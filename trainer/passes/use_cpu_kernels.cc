@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "models/standard_domain.h"
-#include "trainer/autodiff/graph_names.h"
-#include "trainer/autodiff/infer_shapes.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
+#include "models/graph/standard_domain.h"
+#include "trainer/graph/graph_names.h"
+#include "trainer/graph/infer_shapes.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 #include "trainer/passes/channels_last.h"
 
 namespace ort_ed {

@@ -118,13 +118,13 @@ class ORT_ED_API BernoulliBase {
 // The path of distributions that samplers move on: at inverse temperature beta the energy is
 // (1 - beta) U0(x) + beta U(x). beta = 1 is the model, beta = 0 the base distribution, whose log Z is 0; with
 // the uniform base this is plain tempering. beta may exceed 1.
-struct Target {
+struct EnergyPath {
   std::shared_ptr<const EnergyFunction> energy;
   BernoulliBase base;
 
-  explicit Target(std::shared_ptr<const EnergyFunction> u)
+  explicit EnergyPath(std::shared_ptr<const EnergyFunction> u)
       : energy(std::move(u)), base(BernoulliBase::Uniform(energy->dimension())) {}
-  Target(std::shared_ptr<const EnergyFunction> u, BernoulliBase u0)
+  EnergyPath(std::shared_ptr<const EnergyFunction> u, BernoulliBase u0)
       : energy(std::move(u)), base(std::move(u0)) {}
   int64_t dimension() const { return energy->dimension(); }
 };

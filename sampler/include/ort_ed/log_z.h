@@ -39,7 +39,7 @@ ORT_ED_API LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallba
 
 // Importance sampling with independent proposals of the target's base distribution (the paper's estimator
 // with a uniform base): Z = E[exp(U0(x) - U(x))].
-ORT_ED_API LogZEstimate ImportanceLogZ(const Target& target, int64_t proposals, uint64_t seed,
+ORT_ED_API LogZEstimate ImportanceLogZ(const EnergyPath& target, int64_t proposals, uint64_t seed,
                                        const WorkCallback& on_progress = {});
 
 // Where the inverse temperatures of an annealing lie. kAdaptive makes steps of equal length in the metric of
@@ -60,7 +60,8 @@ struct AnnealingOptions {
 };
 
 // 0 = b_0 < b_1 < ... < b_K = 1.
-ORT_ED_API std::vector<double> AnnealingTemperatures(const Target& target, const AnnealingOptions& options);
+ORT_ED_API std::vector<double> AnnealingTemperatures(const EnergyPath& target,
+                                                     const AnnealingOptions& options);
 
 // Where an annealing stands: plain data that can be stored and restored.
 struct AnnealingState {
@@ -86,9 +87,9 @@ struct AnnealingState {
 // two bracket the truth.
 class ORT_ED_API Annealing {
  public:
-  static Annealing Forward(Target target, AnnealingOptions options);
+  static Annealing Forward(EnergyPath target, AnnealingOptions options);
   // `starts`: rows of 0 and 1, one chain each.
-  static Annealing Reverse(Target target, AnnealingOptions options, std::vector<float> starts);
+  static Annealing Reverse(EnergyPath target, AnnealingOptions options, std::vector<float> starts);
 
   Annealing(Annealing&&) noexcept;
   Annealing& operator=(Annealing&&) noexcept;

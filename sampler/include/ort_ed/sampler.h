@@ -58,9 +58,10 @@ struct Chains {
 };
 
 // Chains at beta = 1 that start from independent draws of the target's base distribution.
-ORT_ED_API Chains StartChains(const Target& target, int64_t count, uint64_t seed, uint64_t first_chain = 0);
+ORT_ED_API Chains StartChains(const EnergyPath& target, int64_t count, uint64_t seed,
+                              uint64_t first_chain = 0);
 // Chains at beta = 1 that start from given rows of 0 and 1; other values throw kBadData.
-ORT_ED_API Chains StartChainsAt(const Target& target, std::vector<float> states, uint64_t seed,
+ORT_ED_API Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64_t seed,
                                 uint64_t first_chain = 0);
 
 enum class Scan { kSystematic, kRandom };
@@ -97,19 +98,19 @@ class ORT_ED_API Sampler {
 };
 
 // One row of the table of samplers.
-struct SamplerEntry {
+struct SamplerKind {
   const char* name;
   const char* summary;
   bool needs_gradient;
   bool exact;  // leaves the target invariant
-  std::unique_ptr<Sampler> (*make)(const Target& target, const SamplerOptions& options);
+  std::unique_ptr<Sampler> (*make)(const EnergyPath& target, const SamplerOptions& options);
 };
 
-ORT_ED_API std::span<const SamplerEntry* const> Samplers();
+ORT_ED_API std::span<const SamplerKind* const> Samplers();
 // Throws kInvalidArgument listing the candidates.
-ORT_ED_API const SamplerEntry& FindSampler(const std::string& name);
+ORT_ED_API const SamplerKind& FindSampler(const std::string& name);
 // Throws kInvalidArgument for an unknown name, an option out of range, or a missing gradient.
-ORT_ED_API std::unique_ptr<Sampler> MakeSampler(const std::string& name, const Target& target,
+ORT_ED_API std::unique_ptr<Sampler> MakeSampler(const std::string& name, const EnergyPath& target,
                                                 const SamplerOptions& options = {});
 
 }  // namespace ort_ed

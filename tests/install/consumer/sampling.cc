@@ -15,7 +15,7 @@ namespace {
 void Run(const char* path) {
   const auto model = ort_ed::EnergyModel::FromFile(path);
   // The path from the model's base distribution (beta = 0) to the model (beta = 1).
-  const ort_ed::Target target(ort_ed::MakeEnergyFunction(model), ort_ed::BernoulliBase::OfModel(model));
+  const ort_ed::EnergyPath target(ort_ed::MakeEnergyFunction(model), ort_ed::BernoulliBase::OfModel(model));
 
   // 1000 chains, 200 sweeps of Gibbs sampling; diagnostics of the second half.
   ort_ed::Chains chains = ort_ed::StartChains(target, 1000, /*seed=*/1);

@@ -11,9 +11,9 @@
 #include "ort_ed/random.h"
 #include "runtime/session.h"
 #include "trainer/autodiff/differentiate.h"
-#include "trainer/autodiff/double_precision.h"
-#include "trainer/autodiff/prepare_model.h"
-#include "trainer/kernels/cpu_ops.h"
+#include "trainer/check/cast_to_double.h"
+#include "trainer/graph/prepare_model.h"
+#include "trainer/kernels/ops/cpu_ops.h"
 
 namespace ort_ed {
 namespace {

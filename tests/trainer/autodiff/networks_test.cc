@@ -1,11 +1,11 @@
 // Differentiation of whole networks, and what it refuses.
 #include <gtest/gtest.h>
 
-#include "models/graph_builder.h"
+#include "models/graph/graph_builder.h"
 #include "tests/support/error_matchers.h"
 #include "tests/trainer/autodiff/gradient_check.h"
 #include "trainer/autodiff/differentiate.h"
-#include "trainer/autodiff/prepare_model.h"
+#include "trainer/graph/prepare_model.h"
 
 namespace ort_ed {
 namespace {

@@ -1,7 +1,7 @@
-#include "trainer/kernels/conv2d.h"
+#include "trainer/kernels/conv/conv2d.h"
 
 #include "tests/trainer/kernels/kernel_test.h"
-#include "trainer/kernels/winograd.h"
+#include "trainer/kernels/conv/winograd.h"
 
 namespace ort_ed {
 namespace {

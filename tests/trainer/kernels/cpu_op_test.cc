@@ -1,4 +1,4 @@
-#include "trainer/kernels/cpu_op.h"
+#include "trainer/kernels/ops/cpu_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

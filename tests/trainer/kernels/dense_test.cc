@@ -1,4 +1,4 @@
-#include "trainer/kernels/dense.h"
+#include "trainer/kernels/native/dense.h"
 
 #include "tests/trainer/kernels/kernel_test.h"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trainer/kernels/gemm.h"
+#include "trainer/kernels/native/gemm.h"
 
 namespace ort_ed {
 

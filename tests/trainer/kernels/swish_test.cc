@@ -1,4 +1,4 @@
-#include "trainer/kernels/swish.h"
+#include "trainer/kernels/native/swish.h"
 
 #include <limits>
 

@@ -8,7 +8,7 @@
 #include "tests/trainer/autodiff/gradient_check.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/autodiff/rules.h"
-#include "trainer/kernels/cpu_kernel_domain.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {

@@ -1,0 +1,397 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ort_ed/error.h"
+#include "ort_ed/export.h"
+
+// Options, declared once, beside the code that uses them. A struct of options says
+//
+//   struct Options {
+//     double epsilon = 0.1;
+//     bool exact = false;
+//     static void Describe(Declare<Options>& declare) {
+//       declare("epsilon", &Options::epsilon, "(0, 1)", "probability that a bit flips");
+//       declare("exact", &Options::exact, "", "all negatives instead of drawn ones");
+//     }
+//   };
+//
+// and from that come options of the command, keys of configuration files, options by name in C and Python,
+// help and checks. Members keep their C++ types and defaults.
+
+namespace ort_ed {
+
+// "Every 500 steps" or "every 60 seconds"; 0 is never. Written 500, "60s", "5m" or "1h".
+struct Period {
+  int64_t steps = 0;
+  double seconds = 0;
+  bool never() const { return steps == 0 && seconds == 0; }
+};
+
+// The value of an option, whatever its type. Text may stand for any other: it is parsed where it is used.
+using OptionValue = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
+                                 std::vector<double>, std::vector<std::string>>;
+using OptionMap = std::map<std::string, OptionValue>;
+
+// One of several kinds (a sampler, an architecture, ...), with options of that kind; those that are left out
+// have their defaults. Several kinds joined by '+' where the table of kinds allows it.
+struct Choice {
+  Choice() = default;
+  Choice(std::string name, OptionMap given = {}) : kind(std::move(name)), options(std::move(given)) {}
+  Choice(const char* name) : kind(name) {}
+
+  std::string kind;
+  OptionMap options;
+};
+
+// A mistake in an option: which, and why. The message is the key followed by the reason, "epsilon must lie in
+// (0, 1), not 2"; a front end spells the key as its users write it and says where it was given.
+class ORT_ED_API OptionError : public Error {
+ public:
+  enum class Problem { kValue, kUnknownName, kNoEffect };
+
+  OptionError(std::string key, std::string reason, Problem problem = Problem::kValue, std::string origin = "");
+
+  const std::string& key() const { return key_; }
+  const std::string& reason() const { return reason_; }
+  Problem problem() const { return problem_; }
+  // Where the user gave it: "--epsilon", "run.toml:12"; empty: not known.
+  const std::string& origin() const { return origin_; }
+
+ private:
+  std::string key_, reason_;
+  Problem problem_;
+  std::string origin_;
+};
+
+enum class OptionType { kFlag, kInteger, kNumber, kText, kPeriod, kIntegers, kNumbers, kTexts, kChoice };
+
+struct Schema;
+
+// What a Choice may hold: rows {name, summary, schema} of a table of kinds.
+struct KindRow {
+  std::string name;
+  std::string summary;
+  const Schema* schema;
+};
+struct KindTable {
+  std::vector<KindRow> rows;
+  bool joined = false;  // several may be joined by '+'
+};
+
+// One option as it was declared.
+struct Option {
+  // Has an effect only where the option `key` of the same schema lies in `domain`.
+  struct Condition {
+    std::string key;
+    std::string domain;
+  };
+
+  std::string key;
+  std::string section;  // of a configuration file
+  std::string help;
+  // Numbers: an interval, "(0, 1]". Text: choices "adam|sgd", or what to write, "FILE".
+  std::string domain;
+  OptionType type = OptionType::kText;
+  char letter = 0;          // -o
+  bool positional = false;  // of the command: its place, not its name
+  bool required = false;
+  bool may_change = false;            // when a run is resumed
+  std::string default_text;           // what happens where it is not given, if the value does not tell
+  std::vector<std::string> old_keys;  // former spellings
+  std::vector<Condition> conditions;
+  KindTable (*kinds)() = nullptr;  // of a choice
+  std::string prefix;              // of the keys of the chosen kind's options
+  std::string table;  // configuration files: the table that holds the kind's options; empty: none
+
+  // Where the member lies in the struct, and how it is read and written.
+  std::ptrdiff_t offset = 0;
+  OptionValue (*get)(const void* member) = nullptr;
+  void (*set)(void* member, const OptionValue& value) = nullptr;
+  std::vector<std::pair<std::string, int>> names;  // of an enumeration's values
+
+  ORT_ED_API OptionValue Get(const void* object) const;
+  // Converts, checks and stores. Throws OptionError.
+  ORT_ED_API void Set(void* object, const OptionValue& value) const;
+};
+
+// The options of a struct, those of the structs inside it included.
+struct Schema {
+  std::vector<Option> options;
+  const void* defaults = nullptr;  // an object of the struct
+  void* (*create)() = nullptr;
+  void (*destroy)(void* object) = nullptr;
+
+  ORT_ED_API const Option* Find(std::string_view key) const;
+};
+
+// Text from and to values. Parse throws std::invalid_argument with the reason alone: "a number is expected".
+ORT_ED_API OptionValue ParseOption(OptionType type, std::string_view text);
+ORT_ED_API std::string FormatOption(const OptionValue& value);
+ORT_ED_API Period ParsePeriod(std::string_view text);
+ORT_ED_API std::string FormatPeriod(const Period& period);
+
+namespace options_detail {
+
+template <typename T>
+struct Member;
+
+#define ORT_ED_OPTION_MEMBER(Type, kType)                    \
+  template <>                                                \
+  struct ORT_ED_API Member<Type> {                           \
+    static constexpr OptionType type = OptionType::kType;    \
+    static OptionValue Get(const void* member);              \
+    static void Set(void* member, const OptionValue& value); \
+  }
+ORT_ED_OPTION_MEMBER(bool, kFlag);
+ORT_ED_OPTION_MEMBER(int, kInteger);
+ORT_ED_OPTION_MEMBER(int64_t, kInteger);
+ORT_ED_OPTION_MEMBER(uint64_t, kInteger);
+ORT_ED_OPTION_MEMBER(float, kNumber);
+ORT_ED_OPTION_MEMBER(double, kNumber);
+ORT_ED_OPTION_MEMBER(std::string, kText);
+ORT_ED_OPTION_MEMBER(Period, kPeriod);
+ORT_ED_OPTION_MEMBER(std::vector<int64_t>, kIntegers);
+ORT_ED_OPTION_MEMBER(std::vector<double>, kNumbers);
+ORT_ED_OPTION_MEMBER(std::vector<std::string>, kTexts);
+ORT_ED_OPTION_MEMBER(Choice, kChoice);
+#undef ORT_ED_OPTION_MEMBER
+
+// Not given: no value.
+template <typename T>
+struct Member<std::optional<T>> {
+  static constexpr OptionType type = Member<T>::type;
+  static OptionValue Get(const void* member) {
+    const auto& value = *static_cast<const std::optional<T>*>(member);
+    return value ? Member<T>::Get(&*value) : OptionValue();
+  }
+  static void Set(void* member, const OptionValue& value) {
+    auto& target = *static_cast<std::optional<T>*>(member);
+    if (std::holds_alternative<std::monostate>(value)) {
+      target.reset();
+    } else {
+      Member<T>::Set(&target.emplace(), value);
+    }
+  }
+};
+
+// Enumerations travel as their numbers; Option::names has the words.
+template <typename Enum>
+struct EnumMember {
+  static OptionValue Get(const void* member) {
+    return int64_t{static_cast<int>(*static_cast<const Enum*>(member))};
+  }
+  static void Set(void* member, const OptionValue& value) {
+    *static_cast<Enum*>(member) = static_cast<Enum>(std::get<int64_t>(value));
+  }
+};
+
+}  // namespace options_detail
+
+template <typename Options>
+const Schema& SchemaOf();
+
+// Builds the schema of a struct; handed to its Describe().
+template <typename Self>
+class Declare {
+ public:
+  Declare(Schema& schema, const Self& defaults) : schema_(schema), defaults_(defaults) {}
+
+  // What may follow a declaration.
+  class Declared {
+   public:
+    explicit Declared(Option& option) : option_(option) {}
+    Declared& Letter(char letter) { return option_.letter = letter, *this; }
+    Declared& Positional() { return option_.positional = option_.required = true, *this; }
+    Declared& Required() { return option_.required = true, *this; }
+    Declared& MayChange() { return option_.may_change = true, *this; }
+    // Help says this where the default value does not tell: "half of steps".
+    Declared& Default(std::string text) { return option_.default_text = std::move(text), *this; }
+    // Another name, e.g. a former one, of a value of an enumeration.
+    template <typename Enum>
+    Declared& Alias(std::string name, Enum value) {
+      return option_.names.emplace_back(std::move(name), static_cast<int>(value)), *this;
+    }
+    Declared& Formerly(std::string key) { return option_.old_keys.push_back(std::move(key)), *this; }
+    // Without effect unless the other option lies in the domain; "true" for a flag, "*" for any text.
+    Declared& When(std::string key, std::string domain) {
+      return option_.conditions.push_back({std::move(key), std::move(domain)}), *this;
+    }
+    // Of a choice.
+    Declared& Prefix(std::string prefix) { return option_.prefix = std::move(prefix), *this; }
+    Declared& Table(std::string table) { return option_.table = std::move(table), *this; }
+
+   private:
+    Option& option_;
+  };
+
+  template <typename T>
+  Declared operator()(std::string key, T Self::*member, std::string domain, std::string help) {
+    using Access = options_detail::Member<T>;
+    return Add(std::move(key), Offset(member), std::move(domain), std::move(help), Access::type, Access::Get,
+               Access::Set);
+  }
+
+  // An enumeration, by the names of its values.
+  template <typename Enum>
+  requires std::is_enum_v<Enum> Declared operator()(std::string key, Enum Self::*member,
+                                                    std::initializer_list<std::pair<const char*, Enum>> names,
+                                                    std::string help) {
+    using Access = options_detail::EnumMember<Enum>;
+    std::string domain;
+    for (const auto& [name, value] : names) domain += (domain.empty() ? "" : "|") + std::string(name);
+    Declared declared = Add(std::move(key), Offset(member), domain, std::move(help), OptionType::kText,
+                            Access::Get, Access::Set);
+    for (const auto& [name, value] : names)
+      schema_.options.back().names.emplace_back(name, static_cast<int>(value));
+    return declared;
+  }
+
+  // A choice among kinds, whose own options stand beside it.
+  Declared operator()(std::string key, Choice Self::*member, KindTable (*kinds)(), std::string help) {
+    using Access = options_detail::Member<Choice>;
+    Declared declared = Add(std::move(key), Offset(member), "", std::move(help), OptionType::kChoice,
+                            Access::Get, Access::Set);
+    schema_.options.back().kinds = kinds;
+    return declared;
+  }
+
+  // All options of a struct inside this one.
+  template <typename Inner>
+  void All(Inner Self::*member) {
+    for (Option option : SchemaOf<Inner>().options) {
+      option.offset += Offset(member);
+      if (!section_.empty()) option.section = section_;
+      schema_.options.push_back(std::move(option));
+    }
+  }
+
+  // Of a configuration file; for what is declared from here on.
+  void Section(std::string section) { section_ = std::move(section); }
+
+ private:
+  template <typename T>
+  std::ptrdiff_t Offset(T Self::*member) const {
+    return reinterpret_cast<const char*>(&(defaults_.*member)) - reinterpret_cast<const char*>(&defaults_);
+  }
+
+  Declared Add(std::string key, std::ptrdiff_t offset, std::string domain, std::string help, OptionType type,
+               OptionValue (*get)(const void*), void (*set)(void*, const OptionValue&)) {
+    Option& option = schema_.options.emplace_back();
+    option.key = std::move(key);
+    option.section = section_;
+    option.help = std::move(help);
+    option.domain = std::move(domain);
+    option.type = type;
+    option.offset = offset;
+    option.get = get;
+    option.set = set;
+    return Declared(option);
+  }
+
+  Schema& schema_;
+  const Self& defaults_;
+  std::string section_;
+};
+
+// The schema of a struct with a Describe(), made once.
+template <typename Options>
+const Schema& SchemaOf() {
+  static const Options defaults{};
+  static const Schema schema = [] {
+    Schema made;
+    made.defaults = &defaults;
+    made.create = [] { return static_cast<void*>(new Options{}); };
+    made.destroy = [](void* object) { delete static_cast<Options*>(object); };
+    Declare<Options> declare(made, defaults);
+    Options::Describe(declare);
+    return made;
+  }();
+  return schema;
+}
+
+// Sets options by name over those of `object`, a kind's options by the prefix of its choice. Throws
+// OptionError for an unknown key, a value of another type or outside its domain, and what has no effect.
+ORT_ED_API void SetOptions(const Schema& schema, void* object, const OptionMap& values);
+template <typename Options>
+Options MakeOptions(const OptionMap& values) {
+  Options options{};
+  SetOptions(SchemaOf<Options>(), &options, values);
+  return options;
+}
+
+// The options of the struct by name, with those of the kinds that are chosen, and without those that have no
+// effect.
+ORT_ED_API OptionMap GetOptions(const Schema& schema, const void* object);
+
+// The kinds that a choice names, each with the options that are its own. Throws OptionError, of `key`, for a
+// name that is not in the table, and for options that none of them has.
+struct ChosenKind {
+  size_t row;  // of the table
+  OptionMap options;
+};
+ORT_ED_API std::vector<ChosenKind> Resolve(const Choice& choice, const KindTable& table,
+                                           const std::string& key);
+
+// Checks what C++ code has set as what is set by name is checked. Throws OptionError.
+ORT_ED_API void CheckOptions(const Schema& schema, const void* object);
+template <typename Options>
+void CheckOptions(const Options& options) {
+  CheckOptions(SchemaOf<Options>(), &options);
+}
+
+// An option as a front end shows it, with the kinds it belongs to.
+struct VisibleOption {
+  std::string key;  // with the prefixes of the choices around it
+  const Option* option;
+  const Schema* schema;            // that declares it
+  std::string choice;              // key of the choice whose kinds have it; empty: always there
+  std::vector<std::string> kinds;  // that have it
+};
+// Every option of the schema, and those of all kinds of its choices behind it; each key once.
+ORT_ED_API std::vector<VisibleOption> VisibleOptions(const Schema& schema);
+
+// Options that a user gave, each with its origin ("--epsilon", "run.toml:12"), until somebody uses them.
+class ORT_ED_API GivenOptions {
+ public:
+  // `value`: of any type, or text. A later one takes the place of an earlier one.
+  void Add(const std::string& key, OptionValue value, std::string origin);
+  bool Has(const std::string& key) const { return given_.contains(key); }
+  // Where it was given; empty: nowhere.
+  std::string OriginOf(const std::string& key) const;
+
+  // Sets what was given of the schema's options, and of the options of the kinds that are chosen. Then
+  // refuses what has no effect: options of kinds that were not chosen and those whose conditions do not hold.
+  // Throws OptionError.
+  void ApplyTo(const Schema& schema, void* object) const;
+  template <typename Options>
+  void ApplyTo(Options& options) const {
+    ApplyTo(SchemaOf<Options>(), &options);
+  }
+
+  // What is given in files at its default value may be without effect: files written by programs name
+  // everything.
+  void AllowDefaultsFrom(std::string origin_prefix) { files_.push_back(std::move(origin_prefix)); }
+
+ private:
+  friend class OptionApplier;
+  struct Given {
+    OptionValue value;
+    std::string origin;
+  };
+  std::map<std::string, Given> given_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,150 @@
+// Values of options from and to text, and from and to the members that hold them.
+
+#include <cmath>
+#include <stdexcept>
+
+#include "ort_ed/options.h"
+#include "runtime/support/text.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr char kPeriodWanted[] = "a number of steps (500) or a time (60s, 5m, 1h)";
+
+template <typename T>
+std::string Joined(const std::vector<T>& values, std::string (*text)(T)) {
+  std::string joined;
+  for (const T& value : values) joined += (joined.empty() ? "" : ",") + text(value);
+  return joined;
+}
+
+std::string IntegerText(int64_t value) { return std::to_string(value); }
+std::string NumberText(double value) { return Decimal(value); }
+
+int64_t Integer(std::string_view text) {
+  const auto value = ParseInteger(text);
+  if (!value) throw std::invalid_argument("a whole number");
+  return *value;
+}
+
+double Number(std::string_view text) {
+  const auto value = ParseNumber(text);
+  if (!value) throw std::invalid_argument("a number");
+  return *value;
+}
+
+std::vector<int64_t> Integers(std::string_view text) {
+  std::vector<int64_t> values;
+  for (const std::string& word : SplitWords(text, ',')) values.push_back(Integer(word));
+  return values;
+}
+
+std::vector<double> Numbers(std::string_view text) {
+  std::vector<double> values;
+  for (const std::string& word : SplitWords(text, ',')) values.push_back(Number(word));
+  if (values.empty()) throw std::invalid_argument("a number");
+  return values;
+}
+
+}  // namespace
+
+OptionValue ParseOption(OptionType type, std::string_view text) {
+  switch (type) {
+    case OptionType::kFlag:
+      if (text != "true" && text != "false") throw std::invalid_argument("true or false");
+      return text == "true";
+    case OptionType::kInteger:
+      return Integer(text);
+    case OptionType::kNumber:
+      return Number(text);
+    case OptionType::kPeriod:
+      ParsePeriod(text);
+      return std::string(text);
+    case OptionType::kIntegers:
+      return Integers(text);
+    case OptionType::kNumbers:
+      return Numbers(text);
+    case OptionType::kTexts:
+      return SplitWords(text, ',');
+    case OptionType::kText:
+    case OptionType::kChoice:
+      break;
+  }
+  return std::string(text);
+}
+
+std::string FormatOption(const OptionValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* integer = std::get_if<int64_t>(&value)) return IntegerText(*integer);
+  if (const auto* number = std::get_if<double>(&value)) return NumberText(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* integers = std::get_if<std::vector<int64_t>>(&value)) return Joined(*integers, IntegerText);
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value)) return Joined(*numbers, NumberText);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return Join(*texts, ",");
+  return "";
+}
+
+Period ParsePeriod(std::string_view text) {
+  const double unit = text.ends_with('s') ? 1 : text.ends_with('m') ? 60 : text.ends_with('h') ? 3600 : 0;
+  Period period;
+  if (unit == 0) {
+    const auto steps = ParseInteger(text);
+    if (!steps || *steps < 0) throw std::invalid_argument(kPeriodWanted);
+    period.steps = *steps;
+  } else {
+    const auto time = ParseNumber(text.substr(0, text.size() - 1));
+    if (!time || !(*time >= 0) || !std::isfinite(*time)) throw std::invalid_argument(kPeriodWanted);
+    period.seconds = *time * unit;
+  }
+  return period;
+}
+
+std::string FormatPeriod(const Period& period) {
+  return period.seconds > 0 ? Decimal(period.seconds) + "s" : std::to_string(period.steps);
+}
+
+namespace options_detail {
+
+// Members that hold what the variant holds.
+#define ORT_ED_PLAIN_MEMBER(Type, Stored)                                     \
+  OptionValue Member<Type>::Get(const void* member) {                         \
+    return static_cast<Stored>(*static_cast<const Type*>(member));            \
+  }                                                                           \
+  void Member<Type>::Set(void* member, const OptionValue& value) {            \
+    *static_cast<Type*>(member) = static_cast<Type>(std::get<Stored>(value)); \
+  }
+ORT_ED_PLAIN_MEMBER(bool, bool)
+ORT_ED_PLAIN_MEMBER(int, int64_t)
+ORT_ED_PLAIN_MEMBER(int64_t, int64_t)
+ORT_ED_PLAIN_MEMBER(uint64_t, int64_t)
+ORT_ED_PLAIN_MEMBER(float, double)
+ORT_ED_PLAIN_MEMBER(double, double)
+ORT_ED_PLAIN_MEMBER(std::string, std::string)
+ORT_ED_PLAIN_MEMBER(std::vector<int64_t>, std::vector<int64_t>)
+ORT_ED_PLAIN_MEMBER(std::vector<double>, std::vector<double>)
+ORT_ED_PLAIN_MEMBER(std::vector<std::string>, std::vector<std::string>)
+#undef ORT_ED_PLAIN_MEMBER
+
+OptionValue Member<Period>::Get(const void* member) {
+  const auto& period = *static_cast<const Period*>(member);
+  if (period.seconds > 0) return FormatPeriod(period);
+  return period.steps;
+}
+
+void Member<Period>::Set(void* member, const OptionValue& value) {
+  auto& period = *static_cast<Period*>(member);
+  const auto* steps = std::get_if<int64_t>(&value);
+  period = steps != nullptr ? Period{*steps, 0} : ParsePeriod(std::get<std::string>(value));
+}
+
+OptionValue Member<Choice>::Get(const void* member) { return static_cast<const Choice*>(member)->kind; }
+
+// Options are those of the kind: another kind forgets them.
+void Member<Choice>::Set(void* member, const OptionValue& value) {
+  auto& choice = *static_cast<Choice*>(member);
+  const auto& kind = std::get<std::string>(value);
+  if (choice.kind != kind) choice = {kind, {}};
+}
+
+}  // namespace options_detail
+}  // namespace ort_ed

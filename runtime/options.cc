@@ -1,0 +1,407 @@
+#include "ort_ed/options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "runtime/support/interval.h"
+#include "runtime/support/text.h"
+
+namespace ort_ed {
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <typename T>
+T As(const OptionValue& value) {
+  return std::get<T>(value);
+}
+
+Names NamesIn(const KindTable& table) {
+  Names names;
+  for (const KindRow& row : table.rows) names.push_back(row.name);
+  return names;
+}
+
+[[noreturn]] void RefuseName(const std::string& key, const std::string& name, const Names& known,
+                             bool joined = false) {
+  throw OptionError(key,
+                    "must be one of " + Join(known, ", ") + (joined ? ", or several joined by +" : "") +
+                        ", not '" + name + "'",
+                    OptionError::Problem::kUnknownName);
+}
+
+Names KindNames(const Choice& choice, const KindTable& table) {
+  return table.joined ? SplitWords(choice.kind, '+') : Names{choice.kind};
+}
+
+size_t FindRow(const KindTable& table, const std::string& name, const std::string& key) {
+  for (size_t row = 0; row < table.rows.size(); ++row)
+    if (table.rows[row].name == name) return row;
+  RefuseName(key, name, NamesIn(table), table.joined);
+}
+
+void CheckKinds(const std::string& key, const std::string& kind, const KindTable& table) {
+  const Names names = KindNames({kind, {}}, table);
+  if (names.empty()) RefuseName(key, kind, NamesIn(table), table.joined);
+  for (const std::string& name : names) FindRow(table, name, key);
+}
+
+void CheckNumber(const std::string& key, double value, const std::string& domain) {
+  if (!std::isfinite(value)) throw OptionError(key, "must be a finite number");
+  if (!domain.empty() && !Interval(domain).Contains(value))
+    throw OptionError(key, "must lie in " + domain + ", not " + Decimal(value));
+}
+
+bool IsChoiceOfWords(const std::string& domain) { return domain.find('|') != std::string::npos; }
+
+void CheckDomain(const std::string& key, const Option& option, const OptionValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    CheckNumber(key, static_cast<double>(*number), option.domain);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    CheckNumber(key, *real, option.domain);
+  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&value)) {
+    for (const int64_t each : *integers) CheckNumber(key, static_cast<double>(each), option.domain);
+  } else if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    for (const double each : *numbers) CheckNumber(key, each, option.domain);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    const bool is_alias = std::ranges::count(option.names, *text, &std::pair<std::string, int>::first) > 0;
+    if (is_alias || !IsChoiceOfWords(option.domain)) return;
+    const Names words = SplitWords(option.domain, '|');
+    if (std::ranges::find(words, *text) == words.end()) RefuseName(key, *text, words);
+  }
+}
+
+// Whether the value lies in the domain of a condition.
+bool Meets(const OptionValue& value, const std::string& domain) {
+  if (domain == "*") return !FormatOption(value).empty();
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag == (domain == "true");
+  if (const auto* number = std::get_if<int64_t>(&value))
+    return Interval(domain).Contains(static_cast<double>(*number));
+  if (const auto* real = std::get_if<double>(&value)) return Interval(domain).Contains(*real);
+  const Names words = SplitWords(domain, '|');
+  return std::ranges::find(words, FormatOption(value)) != words.end();
+}
+
+// The value in the option's own type; text is parsed, whole numbers are numbers, one number is a list.
+OptionValue Converted(const Option& option, const OptionValue& value) {
+  const OptionType type = option.type;
+  if (const auto* text = std::get_if<std::string>(&value)) return ParseOption(type, *text);
+  if (std::holds_alternative<std::monostate>(value)) return value;
+  const auto* integer = std::get_if<int64_t>(&value);
+  const auto* number = std::get_if<double>(&value);
+  switch (type) {
+    case OptionType::kFlag:
+      if (std::holds_alternative<bool>(value)) return value;
+      throw std::invalid_argument("true or false");
+    case OptionType::kInteger:
+      if (integer != nullptr) return value;
+      throw std::invalid_argument("a whole number");
+    case OptionType::kNumber:
+      if (integer != nullptr) return static_cast<double>(*integer);
+      if (number != nullptr) return value;
+      throw std::invalid_argument("a number");
+    case OptionType::kPeriod:
+      if (integer != nullptr) return value;
+      throw std::invalid_argument("a number of steps (500) or a time (60s, 5m, 1h)");
+    case OptionType::kIntegers:
+      if (integer != nullptr) return std::vector{*integer};
+      if (std::holds_alternative<std::vector<int64_t>>(value)) return value;
+      throw std::invalid_argument("whole numbers");
+    case OptionType::kNumbers:
+      if (integer != nullptr) return std::vector{static_cast<double>(*integer)};
+      if (number != nullptr) return std::vector{*number};
+      if (const auto* integers = std::get_if<std::vector<int64_t>>(&value))
+        return std::vector<double>(integers->begin(), integers->end());
+      if (std::holds_alternative<std::vector<double>>(value)) return value;
+      throw std::invalid_argument("numbers");
+    case OptionType::kTexts:
+      if (std::holds_alternative<Names>(value)) return value;
+      throw std::invalid_argument("a list of texts");
+    case OptionType::kText:
+    case OptionType::kChoice:
+      throw std::invalid_argument("text");
+  }
+  return value;
+}
+
+const Choice& ChoiceIn(const Option& option, const void* object) {
+  return *reinterpret_cast<const Choice*>(static_cast<const char*>(object) + option.offset);
+}
+
+Choice& ChoiceIn(const Option& option, void* object) {
+  return *reinterpret_cast<Choice*>(static_cast<char*>(object) + option.offset);
+}
+
+// An object of a struct of which only the schema is known.
+class Scratch {
+ public:
+  explicit Scratch(const Schema& schema) : schema_(schema), object_(schema.create()) {}
+  ~Scratch() { schema_.destroy(object_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  void* get() const { return object_; }
+
+ private:
+  const Schema& schema_;
+  void* object_;
+};
+
+// Why the option has no effect in this object; empty: it has.
+std::string WhyNoEffect(const Schema& schema, const Option& option, const void* object) {
+  for (const Option::Condition& condition : option.conditions) {
+    const Option* other = schema.Find(condition.key);
+    if (other == nullptr) continue;
+    const OptionValue value = other->Get(object);
+    if (Meets(value, condition.domain)) continue;
+    const std::string now = FormatOption(value);
+    return condition.domain == "*" || condition.domain == "true"
+               ? "has no effect without " + condition.key
+               : "has no effect with " + condition.key + " " + now;
+  }
+  return "";
+}
+
+void Flatten(const Schema& schema, const std::string& prefix, const std::string& choice,
+             const std::string& kind, std::set<KindTable (*)()>& seen, std::vector<VisibleOption>& all) {
+  for (const Option& option : schema.options) {
+    const std::string key = prefix + option.key;
+    const auto known = std::ranges::find(all, key, &VisibleOption::key);
+    if (known == all.end()) {
+      all.push_back({key, &option, &schema, choice, kind.empty() ? Names() : Names{kind}});
+    } else if (!kind.empty() && std::ranges::find(known->kinds, kind) == known->kinds.end()) {
+      known->kinds.push_back(kind);
+    }
+  }
+  for (const Option& option : schema.options) {
+    if (option.kinds == nullptr || !seen.insert(option.kinds).second) continue;
+    const KindTable table = option.kinds();
+    for (const KindRow& row : table.rows)
+      Flatten(*row.schema, prefix + option.prefix, prefix + option.key, row.name, seen, all);
+  }
+}
+
+}  // namespace
+
+OptionError::OptionError(std::string key, std::string reason, Problem problem, std::string origin)
+    : Error(ErrorCode::kInvalidArgument, key + " " + reason),
+      key_(std::move(key)),
+      reason_(std::move(reason)),
+      problem_(problem),
+      origin_(std::move(origin)) {}
+
+OptionValue Option::Get(const void* object) const {
+  OptionValue value = get(static_cast<const char*>(object) + offset);
+  for (const auto& [name, number] : names)
+    if (std::get<int64_t>(value) == number) return name;
+  return value;
+}
+
+void Option::Set(void* object, const OptionValue& given) const {
+  void* const member = static_cast<char*>(object) + offset;
+  OptionValue value;
+  try {
+    value = Converted(*this, given);
+  } catch (const std::invalid_argument& error) {
+    throw OptionError(key, std::string("must be ") + error.what() + ", not '" + FormatOption(given) + "'");
+  }
+  CheckDomain(key, *this, value);
+  for (const auto& [name, number] : names)
+    if (value == OptionValue(name)) return set(member, int64_t{number});
+  if (kinds != nullptr) CheckKinds(key, As<std::string>(value), kinds());
+  set(member, value);
+}
+
+const Option* Schema::Find(std::string_view key) const {
+  for (const Option& option : options)
+    if (option.key == key || std::ranges::find(option.old_keys, key) != option.old_keys.end()) return &option;
+  return nullptr;
+}
+
+std::vector<VisibleOption> VisibleOptions(const Schema& schema) {
+  std::vector<VisibleOption> all;
+  std::set<KindTable (*)()> seen;
+  Flatten(schema, "", "", "", seen, all);
+  return all;
+}
+
+void GivenOptions::Add(const std::string& key, OptionValue value, std::string origin) {
+  given_[key] = {std::move(value), std::move(origin)};
+}
+
+std::string GivenOptions::OriginOf(const std::string& key) const {
+  const auto found = given_.find(key);
+  return found == given_.end() ? "" : found->second.origin;
+}
+
+// One pass of GivenOptions::ApplyTo().
+class OptionApplier {
+ public:
+  explicit OptionApplier(const GivenOptions& given) : given_(given) {}
+
+  void Apply(const Schema& schema, void* object, const std::string& prefix) {
+    for (const Option& option : schema.options) {
+      const std::string key = GivenKey(option, prefix);
+      if (key.empty()) continue;
+      used_.insert(key);
+      try {
+        option.Set(object, given_.given_.at(key).value);
+      } catch (const OptionError& error) {  // is told of the key that the user wrote
+        Refuse(error.key() == option.key ? key : error.key(), error.reason(), error.problem());
+      }
+    }
+    for (const Option& option : schema.options)
+      if (option.kinds != nullptr) ApplyToKinds(option, object, prefix);
+    for (const Option& option : schema.options) RefuseWithoutEffect(schema, option, object, prefix);
+  }
+
+  void RefuseRest(const Schema& schema, const void* object) const {
+    for (const auto& [key, given] : given_.given_) {
+      if (used_.contains(key)) continue;
+      const std::vector<VisibleOption> visible = VisibleOptions(schema);
+      const auto found = std::ranges::find_if(visible, [&](const VisibleOption& each) {
+        return each.key == key ||
+               std::ranges::find(each.option->old_keys, key) != each.option->old_keys.end();
+      });
+      if (found == visible.end()) {
+        Names known;
+        for (const VisibleOption& each : visible) known.push_back(each.key);
+        Refuse(key, "is not known; there are " + Join(known, ", "), OptionError::Problem::kUnknownName);
+      }
+      if (IsHarmless(key, *found->option, found->schema->defaults)) continue;
+      const Option* choice = schema.Find(found->choice);
+      Refuse(key,
+             "has no effect with " + found->choice +
+                 (choice == nullptr ? "" : " " + FormatOption(choice->Get(object))) + "; it belongs to " +
+                 Join(found->kinds, ", "),
+             OptionError::Problem::kNoEffect);
+    }
+  }
+
+ private:
+  // The key by which the option was given, also a former one; empty: it was not.
+  std::string GivenKey(const Option& option, const std::string& prefix) const {
+    if (given_.Has(prefix + option.key)) return prefix + option.key;
+    for (const std::string& old : option.old_keys)
+      if (given_.Has(prefix + old)) return prefix + old;
+    return "";
+  }
+
+  [[noreturn]] void Refuse(const std::string& key, const std::string& reason, OptionError::Problem problem) const {
+    throw OptionError(key, reason, problem, given_.OriginOf(key));
+  }
+
+  void ApplyToKinds(const Option& option, void* object, const std::string& prefix) {
+    Choice& choice = ChoiceIn(option, object);
+    const KindTable table = option.kinds();
+    const std::string inner = prefix + option.prefix;
+    for (const ChosenKind& chosen : Resolve(choice, table, option.key)) {
+      const Schema& schema = *table.rows[chosen.row].schema;
+      const Scratch scratch(schema);
+      SetOptions(schema, scratch.get(), chosen.options);
+      const std::set<std::string> before = used_;
+      Apply(schema, scratch.get(), inner);
+      for (const std::string& key : used_)
+        if (!before.contains(key)) choice.options[key.substr(inner.size())] = given_.given_.at(key).value;
+      // A key that an earlier kind of the same choice has used is this one's, too.
+      for (const Option& own : schema.options)
+        if (const std::string key = GivenKey(own, inner); !key.empty())
+          choice.options[own.key] = given_.given_.at(key).value;
+    }
+  }
+
+  void RefuseWithoutEffect(const Schema& schema, const Option& option, const void* object,
+                           const std::string& prefix) const {
+    const std::string key = GivenKey(option, prefix);
+    if (key.empty()) return;
+    const std::string why = WhyNoEffect(schema, option, object);
+    if (!why.empty() && !IsHarmless(key, option, schema.defaults))
+      Refuse(key, why, OptionError::Problem::kNoEffect);
+  }
+
+  // Given by a file that names everything, and at its default.
+  bool IsHarmless(const std::string& key, const Option& option, const void* defaults) const {
+    const auto& given = given_.given_.at(key);
+    const bool from_file = std::ranges::any_of(
+        given_.files_, [&](const std::string& file) { return given.origin.starts_with(file); });
+    if (!from_file) return false;
+    try {
+      return Converted(option, given.value) == Converted(option, option.Get(defaults));
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  }
+
+  const GivenOptions& given_;
+  std::set<std::string> used_;
+};
+
+void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
+  OptionApplier applier(*this);
+  applier.Apply(schema, object, "");
+  applier.RefuseRest(schema, object);
+}
+
+void SetOptions(const Schema& schema, void* object, const OptionMap& values) {
+  GivenOptions given;
+  for (const auto& [key, value] : values) given.Add(key, value, "");
+  given.ApplyTo(schema, object);
+}
+
+std::vector<ChosenKind> Resolve(const Choice& choice, const KindTable& table, const std::string& key) {
+  std::vector<ChosenKind> chosen;
+  for (const std::string& name : KindNames(choice, table)) chosen.push_back({FindRow(table, name, key), {}});
+  if (chosen.empty()) RefuseName(key, choice.kind, NamesIn(table), table.joined);
+  for (const auto& [name, value] : choice.options) {
+    bool taken = false;
+    Names known;
+    for (ChosenKind& kind : chosen) {
+      for (const VisibleOption& visible : VisibleOptions(*table.rows[kind.row].schema)) {
+        known.push_back(visible.key);
+        if (visible.key != name) continue;
+        kind.options[name] = value;
+        taken = true;
+      }
+    }
+    if (!taken)
+      throw OptionError(name,
+                        "is no option of " + choice.kind +
+                            (known.empty() ? ", which has none" : "; there are ") + Join(known, ", "),
+                        OptionError::Problem::kUnknownName);
+  }
+  return chosen;
+}
+
+OptionMap GetOptions(const Schema& schema, const void* object) {
+  OptionMap values;
+  for (const Option& option : schema.options) {
+    if (!WhyNoEffect(schema, option, object).empty()) continue;
+    values[option.key] = option.Get(object);
+    if (option.kinds == nullptr) continue;
+    const KindTable table = option.kinds();
+    for (const ChosenKind& chosen : Resolve(ChoiceIn(option, object), table, option.key)) {
+      const Schema& inner = *table.rows[chosen.row].schema;
+      const Scratch scratch(inner);
+      SetOptions(inner, scratch.get(), chosen.options);
+      for (auto& [key, value] : GetOptions(inner, scratch.get()))
+        values[option.prefix + key] = std::move(value);
+    }
+  }
+  return values;
+}
+
+void CheckOptions(const Schema& schema, const void* object) {
+  for (const Option& option : schema.options) {
+    const OptionValue value = option.Get(object);
+    if (option.names.empty()) CheckDomain(option.key, option, value);
+    if (option.kinds == nullptr) continue;
+    const KindTable table = option.kinds();
+    for (const ChosenKind& chosen : Resolve(ChoiceIn(option, object), table, option.key)) {
+      const Scratch scratch(*table.rows[chosen.row].schema);
+      SetOptions(*table.rows[chosen.row].schema, scratch.get(), chosen.options);
+    }
+  }
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,123 @@
+#include "runtime/support/atomic_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+namespace {
+
+[[noreturn]] void ThrowIo(const std::string& what, const std::string& path) {
+  const int error = errno;
+  std::string advice;
+  if (error == ENOSPC || error == EDQUOT) advice = "; free some space or write elsewhere";
+  if (error == EACCES || error == EROFS) advice = "; choose a folder you may write to";
+  if (error == ENOENT) advice = "; the folder does not exist";
+  throw Error(ErrorCode::kIo, "cannot " + what + " '" + path + "': " + std::strerror(error) + advice);
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+void SyncFolder(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+// The file that is meant: a link stays a link.
+std::string BehindLinks(std::string path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+// As mkostemp(), with the mode that new files of this process have: what mkostemp() makes is for its owner
+// only, and the umask cannot be read without changing it for all threads.
+int OpenNew(std::string& name) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr size_t kSuffix = 6;
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    for (size_t i = name.size() - kSuffix; i < name.size(); ++i)
+      name[i] = kLetters[random() % kLetters.size()];
+    const int descriptor = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(BehindLinks(std::move(path))), temporary_(path_ + ".tmp-XXXXXX") {
+  // Elsewhere that is the standard output, which cannot be written at once or not at all.
+  if (path_ == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored))
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");
+  // Renaming over a device such as /dev/null would replace it for the whole system.
+  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
+  descriptor_ = OpenNew(temporary_);
+  if (descriptor_ < 0) ThrowIo("write", path_);
+  struct stat existing;
+  if (stat(path_.c_str(), &existing) == 0)
+    fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(temporary_.c_str());
+}
+
+void AtomicFile::Write(const void* bytes, size_t size) {
+  const char* position = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = write(descriptor_, position, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ThrowIo("write", path_);
+    position += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
+  if (pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset)) !=
+      static_cast<ssize_t>(text.size())) {
+    ThrowIo("write", path_);
+  }
+}
+
+void AtomicFile::Commit() {
+  if (fsync(descriptor_) != 0) ThrowIo("write", path_);
+  if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    errno = error;
+    ThrowIo("write", path_);
+  }
+  SyncFolder(FolderOf(path_));
+}
+
+void WriteFileAtomically(const std::string& path, std::string_view contents) {
+  AtomicFile file(path);
+  file.Write(contents);
+  file.Commit();
+}
+
+}  // namespace ort_ed

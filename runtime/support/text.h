@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ort_ed {
+
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+// The parts between separators, empty ones included: "a,,b" has three.
+std::vector<std::string> Split(std::string_view text, char separator);
+// The same without the empty ones.
+std::vector<std::string> SplitWords(std::string_view text, char separator);
+
+// The whole text as a decimal number, or nothing.
+std::optional<int64_t> ParseInteger(std::string_view text);
+std::optional<double> ParseNumber(std::string_view text);
+
+// "28x30" as {28, 30}, or nothing: no HEIGHTxWIDTH, or extents whose product could overflow.
+std::optional<std::vector<int64_t>> ParseShape(std::string_view text);
+std::string ShapeText(const std::vector<int64_t>& shape);
+
+// The shortest decimal that reads back as the same number.
+std::string Decimal(float value);
+std::string Decimal(double value);
+
+// Quoted and escaped.
+std::string JsonString(std::string_view text);
+
+}  // namespace ort_ed

@@ -1,0 +1,142 @@
+#include "sampler/kinds/gradient_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/support/parallel_for.h"
+
+namespace ort_ed {
+namespace {
+
+// Clipping is part of the proposal, so it costs no exactness; exp(150) leaves room for sums and products.
+constexpr double kLargestGain = 150;
+// A quadratic energy and its gradient follow from flips for so many steps, then rounding is cleared away.
+constexpr uint64_t kRefreshSteps = 256;
+
+}  // namespace
+
+size_t DrawWeighted(std::span<const double> weights, double total, RandomStream& random) {
+  double rest = random.UniformDouble() * total;
+  size_t drawn = 0;
+  while (drawn + 1 < weights.size() && rest >= weights[drawn]) rest -= weights[drawn++];
+  return drawn;
+}
+
+void GradientSampler::Step(Chains& chains, int64_t steps) {
+  const FreeSites free(chains);
+  moves_.resize(chains.count, Move{RandomStream(0, 0, 0, 0), {}, 0});
+  states_.resize(chains.states.size());
+  energies_.resize(chains.count);
+  base_energies_.resize(chains.count);
+  gradients_.resize(chains.states.size());
+  const double work = 20.0 * static_cast<double>(chains.states.size());
+  for (int64_t step = 0; step < steps; ++step, ++chains.step) {
+    const bool refresh = target_.energy->quadratic() != nullptr && chains.step % kRefreshSteps == 0;
+    if (chains.gradients.empty() || refresh) EvaluateStates(chains);
+    ParallelFor(threads_, chains.count, work, [&](int64_t chain) { Propose(chains, free, chain); });
+    EvaluateProposals(chains);
+    std::vector<uint8_t> accepted(chains.count, 1);
+    if (metropolis_) {
+      ParallelFor(threads_, chains.count, work,
+                  [&](int64_t chain) { accepted[chain] = Accept(chains, free, chain) ? 1 : 0; });
+    }
+    chains.counters.proposals += chains.count;
+    for (int64_t chain = 0; chain < chains.count; ++chain)
+      if (accepted[chain] != 0) Take(chains, chain);
+  }
+}
+
+void GradientSampler::EvaluateStates(Chains& chains) const {
+  chains.gradients.resize(chains.states.size());
+  target_.energy->EnergyAndGradient(chains.states, chains.energies, chains.gradients);
+  chains.counters.energy_evaluations += chains.count;
+  chains.counters.gradient_evaluations += chains.count;
+}
+
+void GradientSampler::Gains(double beta, std::span<const int32_t> sites, const float* state,
+                            const float* gradient, std::vector<double>& gains) const {
+  const std::span<const double> base = target_.base.fields();
+  gains.resize(sites.size());
+  for (size_t k = 0; k < sites.size(); ++k) {
+    const int32_t site = sites[k];
+    const double slope = (1 - beta) * base[site] + beta * gradient[site];
+    gains[k] = std::clamp((state[site] - 0.5) * slope, -kLargestGain, kLargestGain);
+  }
+}
+
+void GradientSampler::Propose(const Chains& chains, const FreeSites& free, int64_t chain) {
+  const std::span<const int32_t> sites = free.of(chain);
+  const int64_t offset = chain * chains.dimension;
+  Move& move = moves_[chain];
+  move.random = RandomStream(chains.seed, purpose_, chains.step, chains.first_chain + chain);
+  move.flips.clear();
+  std::vector<double> gains;
+  Gains(chains.betas[chain], sites, chains.states.data() + offset, chains.gradients.data() + offset, gains);
+  move.log_forward = sites.empty() ? 0 : proposal_->Propose(gains, move.random, move.flips);
+
+  float* state = states_.data() + offset;
+  std::copy_n(chains.states.data() + offset, chains.dimension, state);
+  base_energies_[chain] = chains.base_energies[chain];
+  for (const int32_t flip : move.flips) {
+    const int32_t site = sites[flip];
+    state[site] = 1 - state[site];
+    base_energies_[chain] += (2 * state[site] - 1) * target_.base.fields()[site];
+  }
+}
+
+void GradientSampler::EvaluateProposals(Chains& chains) {
+  chains.counters.energy_evaluations += chains.count;
+  chains.counters.gradient_evaluations += chains.count;
+  if (target_.energy->quadratic() == nullptr) {
+    target_.energy->EnergyAndGradient(states_, energies_, gradients_);
+    return;
+  }
+  const double work = 2.0 * static_cast<double>(chains.states.size());
+  ParallelFor(threads_, chains.count, work, [&](int64_t chain) { FollowFlips(chains, chain); });
+}
+
+void GradientSampler::FollowFlips(const Chains& chains, int64_t chain) {
+  const QuadraticEnergy& energy = *target_.energy->quadratic();
+  const int64_t offset = chain * chains.dimension;
+  const float* before = chains.states.data() + offset;
+  const float* after = states_.data() + offset;
+  float* gradient = gradients_.data() + offset;
+  std::copy_n(chains.gradients.data() + offset, chains.dimension, gradient);
+  energies_[chain] = chains.energies[chain];
+  for (int64_t site = 0; site < chains.dimension; ++site) {
+    const float change = after[site] - before[site];
+    if (change == 0) continue;
+    energies_[chain] += change * gradient[site];
+    for (const auto& [neighbour, coupling] : energy.neighbours(site))
+      gradient[neighbour] += change * coupling;
+  }
+}
+
+bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_t chain) {
+  Move& move = moves_[chain];
+  if (move.flips.empty()) return true;
+  const int64_t offset = chain * chains.dimension;
+  const double beta = chains.betas[chain];
+  std::vector<double> gains;
+  Gains(beta, free.of(chain), states_.data() + offset, gradients_.data() + offset, gains);
+  const double gain = (1 - beta) * (chains.base_energies[chain] - base_energies_[chain]) +
+                      beta * (chains.energies[chain] - energies_[chain]);
+  return std::log(move.random.UniformDouble()) <
+         gain + proposal_->LogReverse(gains, move.flips) - move.log_forward;
+}
+
+void GradientSampler::Take(Chains& chains, int64_t chain) const {
+  const int64_t offset = chain * chains.dimension;
+  int64_t distance = 0;
+  for (int64_t i = offset; i < offset + chains.dimension; ++i)
+    distance += states_[i] != chains.states[i] ? 1 : 0;
+  if (distance == 0) return;
+  ++chains.counters.acceptances;
+  chains.counters.bits_flipped += distance;
+  std::copy_n(states_.data() + offset, chains.dimension, chains.states.data() + offset);
+  std::copy_n(gradients_.data() + offset, chains.dimension, chains.gradients.data() + offset);
+  chains.energies[chain] = energies_[chain];
+  chains.base_energies[chain] = base_energies_[chain];
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ort_ed/random.h"
+#include "ort_ed/sampler.h"
+#include "sampler/kinds/free_sites.h"
+
+namespace ort_ed {
+
+// How a gradient-guided sampler proposes flips of one chain's free coordinates. gains[k] is half the change
+// of log p, to first order, when free coordinate k flips; flipping it back has the gain -gains[k] to the same
+// order.
+class FlipProposal {
+ public:
+  virtual ~FlipProposal() = default;
+
+  // Appends the coordinates to flip, in order; one that comes twice flips back. Returns the log probability
+  // of this draw.
+  virtual double Propose(std::span<const double> gains, RandomStream& random,
+                         std::vector<int32_t>& flips) const = 0;
+
+  // The log probability of undoing `flips`, where `gains` are those of the proposed state.
+  virtual double LogReverse(std::span<const double> gains, std::span<const int32_t> flips) const = 0;
+};
+
+// A draw from weights; `total` is their sum.
+size_t DrawWeighted(std::span<const double> weights, double total, RandomStream& random);
+
+// Metropolis-Hastings with a FlipProposal. Proposals of all chains are evaluated as one batch, energy and
+// gradient together; those of the current states are kept. For a quadratic energy both follow from the flips.
+class GradientSampler final : public Sampler {
+ public:
+  // `metropolis` false accepts every proposal: the unadjusted, biased sampler.
+  GradientSampler(const EnergyPath& target, const SamplerOptions& options, uint32_t purpose,
+                  std::unique_ptr<FlipProposal> proposal, bool metropolis = true)
+      : target_(target),
+        threads_(options.threads),
+        purpose_(purpose),
+        proposal_(std::move(proposal)),
+        metropolis_(metropolis) {}
+
+  void Step(Chains& chains, int64_t steps) override;
+
+ private:
+  struct Move {
+    RandomStream random;
+    std::vector<int32_t> flips;
+    double log_forward = 0;
+  };
+
+  void EvaluateStates(Chains& chains) const;
+  void Propose(const Chains& chains, const FreeSites& free, int64_t chain);
+  void EvaluateProposals(Chains& chains);
+  void FollowFlips(const Chains& chains, int64_t chain);
+  bool Accept(const Chains& chains, const FreeSites& free, int64_t chain);
+  void Take(Chains& chains, int64_t chain) const;
+  void Gains(double beta, std::span<const int32_t> sites, const float* state, const float* gradient,
+             std::vector<double>& gains) const;
+
+  EnergyPath target_;
+  int threads_;
+  uint32_t purpose_;
+  std::unique_ptr<FlipProposal> proposal_;
+  bool metropolis_;
+  std::vector<Move> moves_;
+  std::vector<float> states_;  // proposed, as in Chains
+  std::vector<double> energies_;
+  std::vector<double> base_energies_;
+  std::vector<float> gradients_;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+
+#include "ort_ed/error.h"
+#include "sampler/kinds/gradient_sampler.h"
+#include "sampler/kinds/heat_bath.h"
+
+namespace ort_ed {
+
+// The discrete Langevin proposal (Zhang, Liu and Liu 2022): every coordinate flips on its own with
+// probability sigmoid(gain - 1 / (2 alpha)).
+class LangevinFlips final : public FlipProposal {
+ public:
+  explicit LangevinFlips(double step_size) : cost_(1 / (2 * step_size)) {
+    if (!(step_size > 0 && std::isfinite(step_size)))
+      throw Error(ErrorCode::kInvalidArgument, "dula and dmala: step_size must be positive and finite");
+  }
+
+  double Propose(std::span<const double> gains, RandomStream& random,
+                 std::vector<int32_t>& flips) const override {
+    for (size_t k = 0; k < gains.size(); ++k)
+      if (HeatBath(gains[k] - cost_, random.Next32())) flips.push_back(static_cast<int32_t>(k));
+    return LogProbability(gains, flips);
+  }
+
+  double LogReverse(std::span<const double> gains, std::span<const int32_t> flips) const override {
+    return LogProbability(gains, flips);
+  }
+
+ private:
+  double LogProbability(std::span<const double> gains, std::span<const int32_t> flips) const {
+    double sum = 0;
+    for (const double gain : gains) sum -= std::log1p(std::exp(gain - cost_));  // no flip
+    for (const int32_t flip : flips) sum += gains[flip] - cost_;
+    return sum;
+  }
+
+  double cost_;
+};
+
+}  // namespace ort_ed

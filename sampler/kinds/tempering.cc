@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+
+#include "ort_ed/error.h"
+#include "ort_ed/random.h"
+#include "sampler/kinds/sampler_kinds.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr uint32_t kSwapPurpose = 0x53574150;     // "SWAP"
+constexpr uint32_t kReplicaPurpose = 0x5245504C;  // "REPL"
+
+// Parallel tempering: every chain has replicas at lower inverse temperatures, moved by another sampler in one
+// batch with all others; after each step neighbouring temperatures try to exchange their states. Row c * T +
+// t is chain c at temperature t; t = 0 is the chain's own.
+class Tempering final : public Sampler {
+ public:
+  Tempering(const EnergyPath& target, const SamplerOptions& options)
+      : options_(options), inner_(MakeSampler(options.inner, target, options)) {}
+
+  void Step(Chains& chains, int64_t steps) override {
+    ReadChains(chains);
+    for (int64_t step = 0; step < steps; ++step) {
+      inner_->Step(replicas_, 1);
+      for (int64_t chain = 0; chain < chains.count; ++chain) SwapNeighbours(chain);
+    }
+    WriteChains(chains);
+  }
+
+  void StepReversed(Chains&, int64_t) override {
+    throw Error(ErrorCode::kInvalidArgument, "tempering cannot run backwards; use the sampler inside it");
+  }
+
+ private:
+  int64_t temperatures() const { return options_.temperatures; }
+
+  // Replicas start where their chain does, on its clamped values.
+  void StartReplicas(const Chains& chains) {
+    replicas_ = {};
+    replicas_.count = chains.count * temperatures();
+    replicas_.dimension = chains.dimension;
+    for (int64_t row = 0; row < replicas_.count; ++row) {
+      const int64_t chain = row / temperatures();
+      const std::span<const float> state = chains.state(chain);
+      replicas_.states.insert(replicas_.states.end(), state.begin(), state.end());
+      replicas_.energies.push_back(chains.energies[chain]);
+      replicas_.base_energies.push_back(chains.base_energies[chain]);
+    }
+    replicas_.first_chain = chains.first_chain * temperatures();
+    replicas_.seed = RandomStream(chains.seed, kReplicaPurpose, 0, 0).Next64();
+  }
+
+  // The caller may have changed anything between two calls.
+  void ReadChains(const Chains& chains) {
+    if (replicas_.count != chains.count * temperatures() || replicas_.dimension != chains.dimension)
+      StartReplicas(chains);
+    replicas_.step = chains.step;
+    replicas_.counters = {};
+    replicas_.betas.clear();
+    for (int64_t chain = 0; chain < chains.count; ++chain) {
+      for (int64_t t = 0; t < temperatures(); ++t)
+        replicas_.betas.push_back(chains.betas[chain] * RelativeBeta(t));
+      const int64_t own = chain * temperatures();
+      if (!std::ranges::equal(chains.state(chain), replicas_.state(own))) {
+        std::ranges::copy(chains.state(chain), replicas_.state(own).begin());
+        replicas_.gradients.clear();
+      }
+      replicas_.energies[own] = chains.energies[chain];
+      replicas_.base_energies[own] = chains.base_energies[chain];
+    }
+    ReadClamps(chains);
+  }
+
+  void ReadClamps(const Chains& chains) {
+    replicas_.clamped = chains.clamped;
+    if (chains.clamped.empty() || std::ssize(chains.clamped) == chains.dimension) return;
+    replicas_.clamped.clear();
+    for (int64_t row = 0; row < replicas_.count; ++row) {
+      const auto own = chains.clamped.begin() + row / temperatures() * chains.dimension;
+      replicas_.clamped.insert(replicas_.clamped.end(), own, own + chains.dimension);
+    }
+  }
+
+  double RelativeBeta(int64_t t) const {
+    if (t == 0) return 1;
+    return std::pow(options_.lowest_beta, static_cast<double>(t) / static_cast<double>(temperatures() - 1));
+  }
+
+  // Pairs (0,1), (2,3), ... and (1,2), (3,4), ... take turns.
+  void SwapNeighbours(int64_t chain) {
+    RandomStream random(replicas_.seed, kSwapPurpose, replicas_.step,
+                        replicas_.first_chain / temperatures() + chain);
+    for (int64_t t = static_cast<int64_t>(replicas_.step % 2); t + 1 < temperatures(); t += 2) {
+      const int64_t a = chain * temperatures() + t;
+      const int64_t b = a + 1;
+      const double log_ratio =
+          (replicas_.betas[a] - replicas_.betas[b]) * ((replicas_.energies[a] - replicas_.base_energies[a]) -
+                                                       (replicas_.energies[b] - replicas_.base_energies[b]));
+      ++replicas_.counters.swap_proposals;
+      if (!(std::log(random.UniformDouble()) < log_ratio)) continue;
+      ++replicas_.counters.swap_acceptances;
+      SwapRows(a, b);
+    }
+  }
+
+  void SwapRows(int64_t a, int64_t b) {
+    std::ranges::swap_ranges(replicas_.state(a), replicas_.state(b));
+    std::swap(replicas_.energies[a], replicas_.energies[b]);
+    std::swap(replicas_.base_energies[a], replicas_.base_energies[b]);
+    if (replicas_.gradients.empty()) return;
+    const auto gradient = [&](int64_t row) {
+      return replicas_.gradients.begin() + row * replicas_.dimension;
+    };
+    std::swap_ranges(gradient(a), gradient(a) + replicas_.dimension, gradient(b));
+  }
+
+  void WriteChains(Chains& chains) const {
+    for (int64_t chain = 0; chain < chains.count; ++chain) {
+      const int64_t own = chain * temperatures();
+      std::ranges::copy(replicas_.state(own), chains.state(chain).begin());
+      chains.energies[chain] = replicas_.energies[own];
+      chains.base_energies[chain] = replicas_.base_energies[own];
+    }
+    chains.gradients.clear();
+    chains.step = replicas_.step;
+    chains.counters += replicas_.counters;
+  }
+
+  SamplerOptions options_;
+  std::unique_ptr<Sampler> inner_;
+  Chains replicas_;
+};
+
+std::unique_ptr<Sampler> MakeTempering(const EnergyPath& target, const SamplerOptions& options) {
+  if (options.temperatures < 2)
+    throw Error(ErrorCode::kInvalidArgument, "tempering needs at least 2 temperatures");
+  if (!(options.lowest_beta > 0 && options.lowest_beta < 1))
+    throw Error(ErrorCode::kInvalidArgument, "tempering: lowest_beta must lie between 0 and 1");
+  if (options.inner == kTemperingSampler.name)
+    throw Error(ErrorCode::kInvalidArgument, "tempering: the inner sampler must be another one");
+  if (!FindSampler(options.inner).exact)
+    throw Error(ErrorCode::kInvalidArgument,
+                "tempering: the inner sampler must leave its target invariant; " + options.inner +
+                    " does not (dmala is its exact form)");
+  return std::make_unique<Tempering>(target, options);
+}
+
+}  // namespace
+
+const SamplerKind kTemperingSampler = {"tempering", "parallel tempering around any exact one of the others",
+                                       false, true, MakeTempering};
+
+}  // namespace ort_ed

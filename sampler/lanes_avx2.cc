@@ -1,8 +1,0 @@
-#if defined(__x86_64__)
-#include "sampler/lanes_kernels.h"
-
-#pragma GCC target("avx2")
-#define LANE_KERNEL(name) name##Avx2
-#define LANE_BYTES 32
-#include "sampler/lanes.inc"
-#endif

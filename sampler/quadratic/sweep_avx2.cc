@@ -1,0 +1,8 @@
+#if defined(__x86_64__)
+#include "sampler/quadratic/sweep_kernels.h"
+
+#pragma GCC target("avx2")
+#define LANE_KERNEL(name) name##Avx2
+#define LANE_BYTES 32
+#include "sampler/quadratic/sweep_kernel.inc"
+#endif

@@ -1,0 +1,215 @@
+#include "ort_ed/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ort_ed {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::StrEq;
+
+enum class Scan { kSystematic, kRandom };
+
+struct GibbsOptions {
+  Scan scan = Scan::kSystematic;
+  int64_t updates = 0;
+  static void Describe(Declare<GibbsOptions>& declare) {
+    declare("scan", &GibbsOptions::scan, {{"systematic", Scan::kSystematic}, {"random", Scan::kRandom}},
+            "order of updates");
+    declare("updates", &GibbsOptions::updates, "[0, inf)", "updates of a step");
+  }
+};
+
+struct FlipOptions {
+  int flips = 1;
+  static void Describe(Declare<FlipOptions>& declare) {
+    declare("flips", &FlipOptions::flips, "[1, 100]", "proposed at once");
+  }
+};
+
+KindTable Kinds();
+
+struct TemperingOptions {
+  Choice inner = {"gibbs"};
+  int temperatures = 8;
+  static void Describe(Declare<TemperingOptions>& declare) {
+    declare("inner", &TemperingOptions::inner, Kinds, "at each temperature");
+    declare("temperatures", &TemperingOptions::temperatures, "[2, 1000]", "how many");
+  }
+};
+
+KindTable Kinds() {
+  return {{{"gibbs", "one by one", &SchemaOf<GibbsOptions>()},
+           {"gwg", "by gain", &SchemaOf<FlipOptions>()},
+           {"tempering", "around another", &SchemaOf<TemperingOptions>()}}};
+}
+
+KindTable JoinedKinds() {
+  KindTable table = Kinds();
+  table.joined = true;
+  return table;
+}
+
+struct Limits {
+  double clip = 5;
+  bool strict = false;
+  double threshold = 0.5;
+  static void Describe(Declare<Limits>& declare) {
+    declare("clip", &Limits::clip, "[0, inf)", "largest norm").Formerly("clip_norm");
+    declare("strict", &Limits::strict, "", "refuse");
+    declare("threshold", &Limits::threshold, "[0, 1]", "cut").When("strict", "true");
+  }
+};
+
+struct Periodthing {
+  std::string name = "x";
+  std::optional<int64_t> rows;
+  std::vector<double> levels = {0.1};
+  std::vector<std::string> patterns = {"*"};
+  Period every = {.steps = 50};
+  Choice sampler = {"gibbs"};
+  Choice methods = {"gwg"};
+  Limits limits;
+  static void Describe(Declare<Everything>& declare) {
+    declare.Section("first");
+    declare("name", &Everything::name, "a|x", "a name");
+    declare("rows", &Everything::rows, "[1, inf)", "how many");
+    declare("levels", &Everything::levels, "(0, 1)", "of noise");
+    declare("patterns", &Everything::patterns, "PATTERN,...", "of names");
+    declare("every", &Everything::every, "", "between lines");
+    declare("sampler", &Everything::sampler, Kinds, "how chains move").Prefix("sampler_");
+    declare("methods", &Everything::methods, JoinedKinds, "several");
+    declare.Section("second");
+    declare.All(&Everything::limits);
+  }
+};
+
+GivenOptions Give(std::initializer_list<std::pair<const char*, const char*>> options,
+                  const std::string& origin = "--") {
+  GivenOptions given;
+  for (const auto& [key, value] : options) given.Add(key, std::string(value), origin + key);
+  return given;
+}
+
+std::string Refusal(std::initializer_list<std::pair<const char*, const char*>> options) {
+  try {
+    Everything everything;
+    Give(options).ApplyTo(everything);
+  } catch (const OptionError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, TextBecomesMembersOfEveryType) {
+  Everything e;
+  Give({{"name", "a"},
+        {"rows", "7"},
+        {"levels", "0.1,0.25"},
+        {"patterns", "G,b*"},
+        {"every", "5m"},
+        {"clip", "2"},
+        {"strict", "true"},
+        {"threshold", "0.25"}})
+      .ApplyTo(e);
+  EXPECT_EQ(e.name, "a");
+  EXPECT_EQ(e.rows, 7);
+  EXPECT_THAT(e.levels, ElementsAre(0.1, 0.25));
+  EXPECT_THAT(e.patterns, ElementsAre("G", "b*"));
+  EXPECT_EQ(e.every.seconds, 300);
+  EXPECT_EQ(e.limits.clip, 2);
+  EXPECT_TRUE(e.limits.strict);
+}
+
+TEST(Options, MistakesNameTheOptionAndWhatIsWanted) {
+  EXPECT_THAT(Refusal({{"clip", "-1"}}), StrEq("clip must lie in [0, inf), not -1"));
+  EXPECT_THAT(Refusal({{"clip", "much"}}), StrEq("clip must be a number, not 'much'"));
+  EXPECT_THAT(Refusal({{"rows", "1.5"}}), StrEq("rows must be a whole number, not '1.5'"));
+  EXPECT_THAT(Refusal({{"name", "b"}}), StrEq("name must be one of a, x, not 'b'"));
+  EXPECT_THAT(Refusal({{"sampler", "no"}}), StrEq("sampler must be one of gibbs, gwg, tempering, not 'no'"));
+  EXPECT_THAT(Refusal({{"sampler", "gwg"}, {"sampler_flips", "0"}}), HasSubstr("sampler_flips must lie in"));
+  EXPECT_THAT(Refusal({{"sampler_scan", "odd"}}),
+              HasSubstr("sampler_scan must be one of systematic, random"));
+  EXPECT_THAT(Refusal({{"nothing", "1"}}), HasSubstr("nothing is not known; there are name, rows"));
+}
+
+TEST(Options, WhatHasNoEffectIsRefused) {
+  EXPECT_THAT(Refusal({{"sampler_flips", "2"}}),
+              StrEq("sampler_flips has no effect with sampler gibbs; it belongs to gwg"));
+  EXPECT_THAT(Refusal({{"threshold", "0.2"}}), StrEq("threshold has no effect without strict"));
+  EXPECT_EQ(Refusal({{"strict", "true"}, {"threshold", "0.2"}}), "");
+}
+
+TEST(Options, FilesMayNameWhatIsAtItsDefault) {
+  GivenOptions given = Give({{"threshold", "0.5"}}, "run.toml:");
+  given.AllowDefaultsFrom("run.toml:");
+  Everything e;
+  given.ApplyTo(e);
+  GivenOptions other = Give({{"threshold", "0.4"}}, "run.toml:");
+  other.AllowDefaultsFrom("run.toml:");
+  EXPECT_THROW(other.ApplyTo(e), OptionError);
+}
+
+TEST(Options, KindsKeepTheirOwnOptions) {
+  Everything e;
+  Give({{"sampler", "tempering"},
+        {"sampler_inner", "gwg"},
+        {"sampler_flips", "3"},
+        {"methods", "gwg+gibbs"},
+        {"flips", "2"},
+        {"updates", "9"}})
+      .ApplyTo(e);
+  const auto tempering = MakeOptions<TemperingOptions>(e.sampler.options);
+  EXPECT_EQ(tempering.inner.kind, "gwg");
+  EXPECT_EQ(MakeOptions<FlipOptions>(tempering.inner.options).flips, 3);
+  const auto kinds = Resolve(e.methods, JoinedKinds(), "methods");
+  ASSERT_EQ(kinds.size(), 2u);
+  EXPECT_EQ(MakeOptions<FlipOptions>(kinds[0].options).flips, 2);
+  EXPECT_EQ(MakeOptions<GibbsOptions>(kinds[1].options).updates, 9);
+}
+
+TEST(Options, GetGivesBackWhatWasSet) {
+  Everything e;
+  Give({{"sampler", "gwg"}, {"sampler_flips", "3"}, {"every", "10"}}).ApplyTo(e);
+  const OptionMap values = GetOptions(SchemaOf<Everything>(), &e);
+  EXPECT_THAT(values, testing::Contains(Pair("sampler_flips", OptionValue(int64_t{3}))));
+  EXPECT_FALSE(values.contains("threshold"));  // without effect
+  Everything copy;
+  OptionMap given = values;
+  std::erase_if(given, [](const auto& each) { return std::holds_alternative<std::monostate>(each.second); });
+  SetOptions(SchemaOf<Everything>(), &copy, given);
+  EXPECT_EQ(GetOptions(SchemaOf<Everything>(), &copy), values);
+}
+
+TEST(Options, FormerSpellingsStillWork) {
+  Everything e;
+  Give({{"clip_norm", "3"}}).ApplyTo(e);
+  EXPECT_EQ(e.limits.clip, 3);
+}
+
+TEST(Options, WhatCodeSetsIsCheckedToo) {
+  Everything e;
+  e.limits.clip = -1;
+  EXPECT_THROW(CheckOptions(e), OptionError);
+  e.limits.clip = 1;
+  e.sampler = {"gwg", {{"flips", 0}}};
+  EXPECT_THROW(CheckOptions(e), OptionError);
+  e.sampler = {"gwg", {{"scan", "random"}}};
+  EXPECT_THROW(CheckOptions(e), OptionError);
+  e.sampler = {"gwg", {{"flips", 2}}};
+  CheckOptions(e);
+}
+
+TEST(Options, EveryOptionIsVisibleOnceWithItsKinds) {
+  std::vector<std::string> keys;
+  for (const VisibleOption& each : VisibleOptions(SchemaOf<Everything>())) keys.push_back(each.key);
+  EXPECT_THAT(keys,
+              testing::IsSupersetOf({"name", "sampler", "sampler_flips", "sampler_inner", "flips", "clip"}));
+  EXPECT_EQ(std::count(keys.begin(), keys.end(), "flips"), 1);
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,217 @@
+// What every sampler owes its caller: seeds, threads, clamps, caches, counters, errors.
+
+#include "tests/sampler/law_test.h"
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+std::vector<std::string> SamplerNames() {
+  std::vector<std::string> names;
+  for (const SamplerKind* entry : Samplers()) names.push_back(entry->name);
+  return names;
+}
+
+class EverySampler : public testing::TestWithParam<std::string> {
+ protected:
+  std::vector<float> StatesAfter(const EnergyPath& target, const SamplerOptions& options,
+                                 const std::vector<int64_t>& calls, uint64_t seed = 5) {
+    Chains chains = StartChains(target, 70, seed);
+    const auto sampler = MakeSampler(GetParam(), target, options);
+    for (const int64_t steps : calls) sampler->Step(chains, steps);
+    EXPECT_EQ(chains.step, static_cast<uint64_t>(std::accumulate(calls.begin(), calls.end(), int64_t{0})));
+    return chains.states;
+  }
+
+  std::vector<EnergyPath> Targets() {
+    return {EnergyPath(MlpEnergy(9, 7, 3)), EnergyPath(LatticeEnergy(3, 4, 0.2, 0.1)),
+            EnergyPath(DenseEnergy(40, 0.05, 2))};
+  }
+};
+
+TEST_P(EverySampler, DependsOnTheSeedOnly) {
+  for (const EnergyPath& target : Targets()) {
+    SamplerOptions one_thread, many_threads;
+    one_thread.threads = 1;
+    many_threads.threads = 7;
+    const std::vector<float> states = StatesAfter(target, one_thread, {12});
+    EXPECT_EQ(states, StatesAfter(target, many_threads, {12}));
+    EXPECT_EQ(states, StatesAfter(target, one_thread, {5, 1, 6}));
+    EXPECT_NE(states, StatesAfter(target, one_thread, {12}, 6));
+  }
+}
+
+TEST_P(EverySampler, DividesIntoMicroBatches) {
+  for (const EnergyPath& target : Targets()) {
+    const std::vector<float> whole = StatesAfter(target, {}, {9});
+    std::vector<float> parts;
+    for (const int64_t first : {0, 33}) {
+      Chains chains = StartChains(target, first == 0 ? 33 : 37, 5, first);
+      MakeSampler(GetParam(), target)->Step(chains, 9);
+      parts.insert(parts.end(), chains.states.begin(), chains.states.end());
+    }
+    EXPECT_EQ(whole, parts);
+  }
+}
+
+TEST_P(EverySampler, NeverTouchesWhatIsClamped) {
+  for (const EnergyPath& target : Targets()) {
+    for (const bool per_chain : {false, true}) {
+      Chains chains = StartChains(target, 40, 8);
+      RandomStream random(1, 2, 3, 4);
+      chains.clamped.resize(per_chain ? chains.states.size() : chains.dimension);
+      for (uint8_t& clamp : chains.clamped) clamp = static_cast<uint8_t>(random.Next32() & 1);
+      if (per_chain)
+        std::fill_n(chains.clamped.begin(), chains.dimension, uint8_t{1});  // nothing to do in chain 0
+      const Chains before = chains;
+      MakeSampler(GetParam(), target)->Step(chains, 30);
+      int64_t changes = 0;
+      for (size_t k = 0; k < chains.states.size(); ++k) {
+        if (chains.states[k] == before.states[k]) continue;
+        ++changes;
+        EXPECT_FALSE(chains.IsClamped(k / chains.dimension, k % chains.dimension)) << k;
+      }
+      EXPECT_GT(changes, 40);
+      if (target.dimension() < 30) ExpectCachesConsistent(target, chains);
+      chains.clamped.assign(chains.dimension, 1);
+      const std::vector<float> frozen = chains.states;
+      MakeSampler(GetParam(), target)->Step(chains, 2);
+      EXPECT_EQ(chains.states, frozen);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, EverySampler, testing::ValuesIn(SamplerNames()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Chains that observe different coordinates: each reaches its own conditional distribution.
+TEST(Clamping, SamplesTheConditionalDistribution) {
+  constexpr int64_t kChains = 3000;
+  for (const std::string& name : SamplerNames()) {
+    if (!FindSampler(name).exact) continue;
+    for (const EnergyPath& target : {EnergyPath(RbmEnergy(7, 5, 3)), EnergyPath(DenseEnergy(7, 0.3, 4))}) {
+      const Law law = ExactLaw(target);
+      Chains chains = StartChains(target, kChains, 9);
+      const std::vector<float> observed[2] = {{1, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 1}};
+      const std::vector<uint8_t> clamps[2] = {{1, 1, 1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 1}};
+      std::vector<float> states;
+      for (int64_t chain = 0; chain < kChains; ++chain) {
+        chains.clamped.insert(chains.clamped.end(), clamps[chain % 2].begin(), clamps[chain % 2].end());
+        states.insert(states.end(), observed[chain % 2].begin(), observed[chain % 2].end());
+      }
+      const std::vector<uint8_t> clamped = chains.clamped;
+      chains = StartChainsAt(target, states, 10);
+      chains.clamped = clamped;
+      SamplerOptions options;
+      options.step_size = 0.6;
+      options.temperatures = 3;
+      options.lowest_beta = 0.4;
+      MakeSampler(name, target, options)->Step(chains, name == "gibbs" || name == "block-gibbs" ? 20 : 80);
+      for (int kind = 0; kind < 2; ++kind) {
+        uint32_t mask = 0;
+        for (int i = 0; i < 7; ++i) mask |= static_cast<uint32_t>(clamps[kind][i]) << i;
+        Law conditional(law.size());
+        double total = 0;
+        for (uint32_t s = 0; s < law.size(); ++s)
+          if ((s & mask) == StateNumber(observed[kind])) total += conditional[s] = law[s];
+        for (double& p : conditional) p /= total;
+        std::map<uint32_t, double> counts;
+        for (int64_t chain = kind; chain < kChains; chain += 2) ++counts[StateNumber(chains.state(chain))];
+        ExpectLaw(counts, conditional, name);
+      }
+    }
+  }
+}
+
+TEST(Gibbs, NeverRecomputesTheCurrentEnergyAndBatchesAllChains) {
+  const auto energy = MlpEnergy(9, 7, 3);
+  const EnergyPath target{std::shared_ptr<const EnergyFunction>(energy)};
+  Chains chains = StartChains(target, 50, 1);
+  energy->rows_evaluated = energy->calls = 0;
+  const StepCounters before = chains.counters;
+  MakeSampler("gibbs", target)->Step(chains, 4);
+  EXPECT_EQ(energy->calls, 4 * 9);
+  EXPECT_EQ(energy->rows_evaluated, 4 * 9 * 50);
+  EXPECT_EQ(chains.counters.energy_evaluations - before.energy_evaluations, 4 * 9 * 50);
+  EXPECT_EQ(chains.counters.proposals, 4 * 9 * 50);
+}
+
+TEST(GradientSamplers, EvaluateEveryProposalOnce) {
+  for (const std::string name : {"gwg", "dula", "dmala", "pas"}) {
+    const auto energy = MlpEnergy(9, 7, 3);
+    const EnergyPath target{std::shared_ptr<const EnergyFunction>(energy)};
+    Chains chains = StartChains(target, 50, 1);
+    energy->rows_evaluated = energy->calls = 0;
+    const auto sampler = MakeSampler(name, target);
+    sampler->Step(chains, 3);
+    sampler->Step(chains, 2);
+    EXPECT_EQ(energy->calls, 1 + 5) << name;  // the initial gradient, then the proposals
+    EXPECT_EQ(energy->rows_evaluated, 6 * 50) << name;
+    EXPECT_EQ(chains.counters.gradient_evaluations, 6 * 50) << name;
+  }
+}
+
+TEST(Chains, StartFromTheBaseDistribution) {
+  const std::vector<float> means = {0.1f, 0.5f, 0.9f};
+  const EnergyPath target(FrustratedTriangle(), BernoulliBase(means));
+  const Chains chains = StartChains(target, 20000, 3);
+  ExpectLaw(CountStates(chains), ExactLaw(target, 0), "base");
+  ExpectCachesConsistent(target, chains);
+  double total = 0;
+  for (const double p : ExactLaw(target, 0)) total += p;
+  EXPECT_NEAR(total, 1, 1e-12);
+  const std::vector<float> row = {1, 1, 1};
+  EXPECT_NEAR(target.base.Energy(row), -std::log(0.1 * 0.5 * 0.9), 1e-6);
+}
+
+TEST(Samplers, ExplainWhatIsWrong) {
+  const EnergyPath target(FrustratedTriangle());
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { MakeSampler("gips", target); }, "'gips'", "gibbs", "block-gibbs",
+      "gwg", "dula", "dmala", "pas", "tempering");
+  const auto make = [&](const std::string& name, void (*change)(SamplerOptions&)) {
+    return [=] {
+      SamplerOptions options;
+      change(options);
+      MakeSampler(name, target, options);
+    };
+  };
+  ExpectError(ErrorCode::kInvalidArgument, make("gibbs", [](auto& o) { o.updates_per_step = -1; }),
+              "updates");
+  ExpectError(ErrorCode::kInvalidArgument, make("block-gibbs", [](auto& o) { o.block = 13; }), "1 to 12",
+              "13");
+  ExpectError(ErrorCode::kInvalidArgument, make("gwg", [](auto& o) { o.flips = 0; }), "flips");
+  ExpectError(ErrorCode::kInvalidArgument, make("dmala", [](auto& o) { o.step_size = 0; }), "step_size");
+  ExpectError(ErrorCode::kInvalidArgument, make("pas", [](auto& o) { o.path_length = 0; }), "path_length");
+  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.temperatures = 1; }),
+              "2 temperatures");
+  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "tempering"; }),
+              "another");
+  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "dula"; }), "dmala");
+  ExpectError(
+      ErrorCode::kBadData,
+      [&] {
+        StartChainsAt(target, {0, 1, 0.5f}, 1);
+      },
+      "chain 0", "variable 2");
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        StartChainsAt(target, {0, 1}, 1);
+      },
+      "rows of 3");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { StartChains(target, 0, 1); }, "one chain");
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [] {
+        BernoulliBase(std::vector<float>{0.5f, 1.0f});
+      },
+      "variable 1");
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,118 @@
+// Every sampler that claims to be exact keeps exactly enumerated laws, and reaches them.
+
+#include <algorithm>
+
+#include "tests/sampler/law_test.h"
+
+namespace ort_ed {
+namespace {
+
+struct Model {
+  std::string name;
+  std::shared_ptr<const EnergyFunction> energy;
+};
+
+std::vector<Model> Models() {
+  return {{"lattice with field", LatticeEnergy(3, 3, 0.25, 0.15)},
+          {"lattice, not known to be quadratic", Opaque(LatticeEnergy(3, 3, 0.25, 0.15))},
+          {"frustrated triangle", FrustratedTriangle()},
+          {"dense spins", DenseEnergy(12, 0.15, 7)},
+          {"rbm", RbmEnergy(8, 6, 11)},
+          {"mlp", MlpEnergy(10, 12, 13)}};
+}
+
+struct Setting {
+  std::string name;
+  std::string sampler;
+  SamplerOptions options;
+  int64_t steps_to_converge;
+
+  friend void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+};
+
+SamplerOptions With(void (*change)(SamplerOptions&)) {
+  SamplerOptions options;
+  change(options);
+  return options;
+}
+
+std::vector<Setting> Settings() {
+  return {
+      {"gibbs", "gibbs", {}, 60},
+      {"gibbs random scan", "gibbs", With([](auto& o) { o.scan = Scan::kRandom; }), 120},
+      {"gibbs part of a sweep", "gibbs", With([](auto& o) { o.updates_per_step = 5; }), 120},
+      {"block-gibbs", "block-gibbs", With([](auto& o) { o.block = 3; }), 40},
+      {"block-gibbs random", "block-gibbs", With([](auto& o) { o.block = 2, o.scan = Scan::kRandom; }), 50},
+      {"gwg", "gwg", {}, 150},
+      {"gwg three flips", "gwg", With([](auto& o) { o.flips = 3; }), 150},
+      {"dmala", "dmala", With([](auto& o) { o.step_size = 0.6; }), 120},
+      {"pas", "pas", With([](auto& o) { o.path_length = 2; }), 120},
+      {"tempering gibbs", "tempering",
+       With([](auto& o) { o.temperatures = 3, o.lowest_beta = 0.4, o.updates_per_step = 4; }), 100},
+      {"tempering gwg", "tempering",
+       With([](auto& o) { o.inner = "gwg", o.temperatures = 3, o.lowest_beta = 0.4; }), 80},
+  };
+}
+
+class ExactSampler : public testing::TestWithParam<Setting> {};
+
+TEST_P(ExactSampler, KeepsTheLaw) {
+  constexpr int64_t kChains = 10000;
+  for (const Model& model : Models()) {
+    const EnergyPath target(model.energy);
+    const Law law = ExactLaw(target);
+    Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 21), 22);
+    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, 3);
+    ExpectLaw(CountStates(chains), law, model.name);
+    ExpectCachesConsistent(target, chains);
+    EXPECT_GT(chains.counters.bits_flipped, kChains / 10) << model.name;
+  }
+}
+
+TEST_P(ExactSampler, ReachesTheLaw) {
+  constexpr int64_t kChains = 2000;
+  for (const Model& model : Models()) {
+    const EnergyPath target(model.energy);
+    Chains chains = StartChains(target, kChains, 31);
+    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, GetParam().steps_to_converge);
+    ExpectLaw(CountStates(chains), ExactLaw(target), model.name);
+    ExpectCachesConsistent(target, chains);
+  }
+}
+
+// At another temperature, against another base: the path that AIS and tempering walk on.
+TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
+  constexpr int64_t kChains = 10000;
+  for (const Model& model : Models()) {
+    std::vector<float> means(model.energy->dimension());
+    for (size_t i = 0; i < means.size(); ++i) means[i] = 0.2f + 0.6f * static_cast<float>(i) / means.size();
+    const EnergyPath target(model.energy, BernoulliBase(means));
+    const Law law = ExactLaw(target, 0.4);
+    Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 41), 42);
+    chains.betas.assign(kChains, 0.4);
+    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, 3);
+    ExpectLaw(CountStates(chains), law, model.name);
+    ExpectCachesConsistent(target, chains);
+  }
+}
+
+std::string TestName(const testing::TestParamInfo<Setting>& info) {
+  std::string name = info.param.name;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, ExactSampler, testing::ValuesIn(Settings()), TestName);
+
+TEST(ExactSamplers, AllAreTested) {
+  for (const SamplerKind* entry : Samplers()) {
+    if (!entry->exact) continue;
+    const auto settings = Settings();
+    EXPECT_TRUE(std::ranges::any_of(settings, [&](const Setting& s) { return s.sampler == entry->name; }))
+        << entry->name;
+  }
+}
+
+}  // namespace
+}  // namespace ort_ed

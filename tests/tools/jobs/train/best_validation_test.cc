@@ -1,0 +1,48 @@
+#include "tools/jobs/train/best_validation.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ort_ed {
+namespace {
+
+TEST(BestValidation, IsNoneBeforeTheFirst) {
+  const BestValidation best;
+  EXPECT_EQ(best.step(), 0);
+  EXPECT_EQ(best.since(), 0);
+  EXPECT_EQ(best.loss(), std::numeric_limits<double>::infinity());
+}
+
+TEST(BestValidation, KeepsTheLowestAndCountsThoseAfterIt) {
+  BestValidation best;
+  EXPECT_TRUE(best.Add(10, 0.5));
+  EXPECT_FALSE(best.Add(20, 0.5));  // as low is not lower
+  EXPECT_FALSE(best.Add(30, std::nan("")));
+  EXPECT_EQ(best.since(), 2);
+  EXPECT_EQ(best.step(), 10);
+  EXPECT_TRUE(best.Add(40, -0.25));
+  EXPECT_EQ(best.since(), 0);
+  EXPECT_EQ(best.step(), 40);
+  EXPECT_EQ(best.loss(), -0.25);
+}
+
+TEST(BestValidation, GoesOnFromTheMetricsOfARun) {
+  const std::vector<MetricsLine> metrics = {
+      {.step = 10, .values = {{"loss", 0.1}, {kValidationLoss, 0.4}}},
+      {.step = 20, .values = {{kValidationLoss, 0.3}}},
+      {.step = 25, .values = {{"loss", 0.01}}},
+      {.step = 30, .values = {{kValidationLoss, 0.35}}},
+  };
+  BestValidation best(metrics);
+  EXPECT_EQ(best.step(), 20);
+  EXPECT_EQ(best.loss(), 0.3);
+  EXPECT_EQ(best.since(), 1);
+  EXPECT_FALSE(best.Add(40, 0.31));
+  EXPECT_EQ(best.since(), 2);
+}
+
+}  // namespace
+}  // namespace ort_ed

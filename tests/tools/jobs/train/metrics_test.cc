@@ -1,0 +1,201 @@
+#include "tools/jobs/train/metrics.h"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ort_ed/error.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Record {
+  int64_t step = 0;
+  double time = 0;
+  std::string file_version;
+  std::vector<NamedScalar> scalars;
+};
+
+// A second, independent reading of the format: records, their checksums, and the protobuf fields of Event.
+class EventReader {
+ public:
+  explicit EventReader(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  }
+
+  std::vector<Record> Records() {
+    std::vector<Record> records;
+    while (position_ < bytes_.size()) {
+      const std::string length = Take(8);
+      EXPECT_EQ(Unmask(Number<uint32_t>(Take(4))), Crc32c(length));
+      const std::string event = Take(Number<uint64_t>(length));
+      EXPECT_EQ(Unmask(Number<uint32_t>(Take(4))), Crc32c(event));
+      records.push_back(ParseEvent(event));
+    }
+    return records;
+  }
+
+ private:
+  static uint32_t Unmask(uint32_t masked) {
+    const uint32_t rotated = masked - 0xA282EAD8u;
+    return rotated << 15 | rotated >> 17;
+  }
+  template <typename T>
+  static T Number(const std::string& bytes) {
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  std::string Take(size_t size) {
+    EXPECT_LE(size, bytes_.size() - position_);
+    position_ += size;
+    return bytes_.substr(position_ - size, size);
+  }
+
+  // Calls field(number, bytes) for every field of a message; varints arrive as 8 bytes.
+  template <typename Callback>
+  static void Fields(const std::string& message, const Callback& field) {
+    size_t i = 0;
+    const auto varint = [&] {
+      uint64_t value = 0;
+      for (int shift = 0;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(message.at(i++));
+        value |= uint64_t{byte & 0x7Fu} << shift;
+        if (byte < 0x80) return value;
+      }
+    };
+    while (i < message.size()) {
+      const uint64_t key = varint();
+      std::string value;
+      if ((key & 7) == 0) {
+        const uint64_t number = varint();
+        value.assign(reinterpret_cast<const char*>(&number), 8);
+      } else {
+        const size_t size = (key & 7) == 1 ? 8 : (key & 7) == 5 ? 4 : varint();
+        value = message.substr(i, size);
+        i += size;
+      }
+      field(static_cast<int>(key >> 3), value);
+    }
+  }
+
+  static Record ParseEvent(const std::string& event) {
+    Record record;
+    Fields(event, [&](int number, const std::string& value) {
+      if (number == 1) record.time = Number<double>(value);
+      if (number == 2) record.step = Number<int64_t>(value);
+      if (number == 3) record.file_version = value;
+      if (number != 5) return;
+      Fields(value, [&](int, const std::string& summary_value) {
+        NamedScalar& scalar = record.scalars.emplace_back();
+        Fields(summary_value, [&](int field, const std::string& content) {
+          if (field == 1) scalar.first = content;
+          if (field == 2) scalar.second = Number<float>(content);
+        });
+      });
+    });
+    return record;
+  }
+
+  std::string bytes_;
+  size_t position_ = 0;
+};
+
+std::vector<std::string> EventFiles(const TempDir& dir) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path()))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) paths.push_back(entry.path());
+  return paths;
+}
+
+std::vector<int64_t> StepsOf(const std::vector<MetricsLine>& lines) {
+  std::vector<int64_t> steps;
+  for (const MetricsLine& line : lines) steps.push_back(line.step);
+  return steps;
+}
+
+TEST(EventFile, ChecksumIsCastagnoli) {
+  EXPECT_EQ(Crc32c("123456789"), 0xE3069283u);            // the check value of CRC-32C
+  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAu);  // RFC 3720, B.4
+}
+
+TEST(EventFile, ReadsBackAsTensorBoardReadsIt) {
+  TempDir dir;
+  EventFile file(dir.path());
+  const std::vector<NamedScalar> scalars = {{"loss", 0.25}, {"gradient_norm", -3e10}};
+  file.Append(300, 1700000000.5, scalars);
+  const std::vector<Record> records = EventReader(file.path()).Records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].file_version, "brain.Event:2");
+  EXPECT_EQ(records[1].step, 300);
+  EXPECT_EQ(records[1].time, 1700000000.5);
+  EXPECT_THAT(records[1].scalars,
+              ElementsAre(NamedScalar{"loss", 0.25}, NamedScalar{"gradient_norm", double{-3e10f}}));
+}
+
+TEST(MetricsLog, LinesReadBack) {
+  TempDir dir;
+  {
+    MetricsLog log(dir.path(), 0);
+    log.Append({10, 1.5, {{"loss", 0.125}, {"steps_per_second", 33}}});
+    log.Append({20, 2.5, {{"loss", 0.1}}});
+  }
+  const auto lines = ReadMetrics(dir.File("metrics.jsonl"));
+  EXPECT_THAT(StepsOf(lines), ElementsAre(10, 20));
+  EXPECT_EQ(lines[0].time, 1.5);
+  EXPECT_THAT(lines[0].values,
+              ElementsAre(NamedScalar{"loss", 0.125}, NamedScalar{"steps_per_second", 33.0}));
+  EXPECT_THAT(lines[1].values, ElementsAre(NamedScalar{"loss", 0.1}));
+}
+
+TEST(MetricsLog, ResumingDropsWhatComesAfterTheCheckpoint) {
+  TempDir dir;
+  {
+    MetricsLog log(dir.path(), 0);
+    for (int step = 10; step <= 50; step += 10) log.Append({step, 1.0 * step, {{"loss", 1.0 / step}}});
+  }
+  std::ofstream(dir.File("metrics.jsonl"), std::ios::app) << "{\"step\":60,\"ti";
+  {
+    MetricsLog log(dir.path(), 30);
+    log.Append({40, 4.5, {{"loss", 2}}});
+  }
+  EXPECT_THAT(StepsOf(ReadMetrics(dir.File("metrics.jsonl"))), ElementsAre(10, 20, 30, 40));
+  const auto events = EventFiles(dir);
+  ASSERT_EQ(events.size(), 1u);
+  std::vector<int64_t> steps;
+  for (const Record& record : EventReader(events[0]).Records()) steps.push_back(record.step);
+  EXPECT_THAT(steps, ElementsAre(0, 10, 20, 30, 40));
+}
+
+TEST(MetricsLog, DamageIsReportedWithItsLine) {
+  TempDir dir;
+  std::ofstream(dir.File("metrics.jsonl")) << "{\"step\":1,\"time\":1}\nnonsense\n";
+  try {
+    ReadMetrics(dir.File("metrics.jsonl"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl:2: not a line of metrics"));
+  }
+}
+
+TEST(MetricsLog, WhatIsNotANumberIsLeftOut) {
+  const TempDir dir;
+  MetricsLog(dir.path(), 0).Append({.step = 1, .time = 2, .values = {{"loss", NAN}, {"norm", 3}}});
+  const auto lines = ReadMetrics(dir.File(MetricsLog::FileName()));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0].values, ElementsAre(NamedScalar{"norm", 3}));
+}
+
+TEST(MetricsLog, MissingFolderIsAnError) { EXPECT_THROW(MetricsLog("/nowhere/at/all", 0), Error); }
+
+}  // namespace
+}  // namespace ort_ed

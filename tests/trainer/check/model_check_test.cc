@@ -1,0 +1,214 @@
+#include "trainer/check/model_check.h"
+
+#include <gtest/gtest.h>
+
+#include "models/architectures/energy_spec.h"
+#include "tests/support/error_matchers.h"
+#include "tests/trainer/autodiff/gradient_check.h"
+
+namespace ort_ed {
+namespace {
+
+ModelCheck Check(const std::string& graph, int64_t opset = 17) {
+  return CheckModel(ParseModel(graph, opset), "test", {.rows = 4, .seed = 1});
+}
+
+class BuiltInModels : public testing::TestWithParam<const char*> {};
+
+TEST_P(BuiltInModels, Pass) {
+  EnergySpec spec;
+  spec.architecture = GetParam();
+  spec.dimension = 64;
+  if (spec.architecture == "resnet") spec.image_shape = {8, 8}, spec.options["channels"] = "8";
+  spec.seed = 2;
+  spec.base_mean.assign(64, 0.25f);
+  const ModelCheck check = CheckModel(BuildModel(spec), "test");
+  EXPECT_TRUE(check.passed());
+  EXPECT_EQ(check.dimension, 64);
+  EXPECT_FALSE(check.gradients.empty());
+  for (const auto& comparison : check.gradients) {
+    EXPECT_EQ(comparison.verdict, GradientVerdict::kAgrees)
+        << comparison.tensor << " " << comparison.relative_error;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, BuiltInModels, testing::Values("ising", "rbm", "mlp", "resnet"),
+                         [](const auto& test) { return test.param; });
+
+TEST(ModelCheckTest, ListsNodesWithoutARule) {
+  const ModelCheck check =
+      Check(R"((float[batch,9] x) => (float[batch] energy) <float[3,3] w = {1,2,3,4,5,6,7,8,10}> {
+      s = Constant<value_ints = [-1, 3, 3]>() m = Reshape(x, s) p = MatMul(m, w) energy = Det(p) })");
+  EXPECT_FALSE(check.passed());
+  ASSERT_EQ(check.missing_rules.size(), 1u);
+  EXPECT_EQ(check.missing_rules[0].op, "Det");
+  EXPECT_EQ(check.missing_rules[0].node, "energy");
+}
+
+TEST(ModelCheckTest, AWrongGradientIsFound) {
+  // Round has the derivative 0 wherever it exists; with a fine grid the differences see its slope of 1.
+  const ModelCheck check =
+      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {0.31, -0.72, 1.13}> {
+      axes = Constant<value_ints = [1]>() fine = Constant<value_float = 10000000000.0>()
+      p = Mul(x, w) q = Mul(p, fine) r = Round(q) t = Div(r, fine) u = Add(t, p)
+      energy = ReduceSum<keepdims = 0>(u, axes) })");
+  EXPECT_FALSE(check.passed());
+  for (const auto& comparison : check.gradients) EXPECT_EQ(comparison.verdict, GradientVerdict::kDiffers);
+}
+
+// Half of the pre-activations are exactly 0, where differences and gradients need not agree. `wrong` is
+// nothing, or adds a slope that the gradient does not see.
+std::string NetOnKinks(const std::string& wrong) {
+  return R"((float[batch,4] x) => (float[batch] energy)
+      <float[4,8] w = {0.5, 0,   0,    0.75, 0, -0.25, 1, 0,   0, -1,   0.5, 0, 0.25, 0, 0, 0.5,
+                       0,   0.5, -0.5, 0,    0, 1,     0, 0.75, -1, 0,   0,   0.5, 0, 0, 0.25, 0},
+       float[8] b = {0, 0, 0, 0, 0, 0, 0, 0}, float[8] v = {1, -1, 0.5, 1, -0.5, 1, 1, -1}> {
+      fine = Constant<value_float = 10000000000.0>() h = MatMul(x, w) z = Add(h, b) r = Relu(z) )" +
+         wrong + " energy = MatMul(t, v) }";
+}
+
+TEST(ModelCheckTest, KinksAreNoErrors) {
+  const onnx::ModelProto model = ParseModel(NetOnKinks("t = Identity(r)"));
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const ModelCheck check = CheckModel(model, "test", {.rows = 4, .seed = seed});
+    EXPECT_EQ(check.gradients.size(), 4u);
+    for (const auto& comparison : check.gradients) {
+      EXPECT_EQ(comparison.verdict, GradientVerdict::kAgrees) << comparison.tensor << ", seed " << seed;
+    }
+  }
+}
+
+TEST(ModelCheckTest, AWrongGradientIsFoundAmongKinks) {
+  const onnx::ModelProto model =
+      ParseModel(NetOnKinks("q = Mul(r, fine) n = Round(q) s = Div(n, fine) t = Add(s, r)"));
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const ModelCheck check = CheckModel(model, "test", {.rows = 4, .seed = seed});
+    EXPECT_FALSE(check.passed()) << "seed " << seed;
+    for (const auto& comparison : check.gradients) {
+      const bool behind = comparison.tensor == "v";  // the only one that is right
+      EXPECT_EQ(comparison.verdict, behind ? GradientVerdict::kAgrees : GradientVerdict::kDiffers)
+          << comparison.tensor << ", seed " << seed;
+    }
+  }
+}
+
+TEST(ModelCheckTest, TiesOfAMaximumAreNoErrors) {
+  const onnx::ModelProto model = ParseModel(R"((float[batch,8] x) => (float[batch] energy)
+      <float[4] w = {0.3, -0.7, 1.1, 0.4}> {
+      s = Constant<value_ints = [-1, 1, 8]>() i = Reshape(x, s)
+      p = MaxPool<kernel_shape = [2], strides = [2]>(i)
+      f = Flatten(p) energy = MatMul(f, w) })");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const ModelCheck check = CheckModel(model, "test", {.rows = 4, .seed = seed});
+    EXPECT_TRUE(check.passed()) << "seed " << seed;
+  }
+}
+
+// The energy does not depend on a bias before a normalisation: what rounding leaves of its gradient is no
+// error.
+TEST(ModelCheckTest, RoundingOfAGradientOfZeroIsNoError) {
+  const onnx::ModelProto model = ParseModel(R"((float[batch,6] x) => (float[batch] energy)
+      <float c = {0.7}, float[6] w = {0.31, -0.72, 1.13, 0.4, -0.9, 0.2},
+       float[6] g = {1.1, 0.7, 0.9, 1.3, 0.8, 1.2}> {
+      m = Mul(x, w) h = Add(m, c) n = LayerNormalization(h, g) a = Sigmoid(n) energy = MatMul(a, w) })");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const ModelCheck check = CheckModel(model, "test", {.rows = 4, .seed = seed});
+    EXPECT_TRUE(check.passed()) << "seed " << seed;
+  }
+}
+
+TEST(ModelCheckTest, RoundingIsNoErrorWhereAllGradientsAreZero) {
+  const onnx::ModelProto model = ParseModel(R"((float[batch,4] x) => (float[batch] energy)
+      <float[4] w = {0.31, -0.72, 1.13, 0.4}> {
+      a = Constant<value_ints = [1]>() h = Mul(x, w) s = Softmax(h) energy = ReduceSum<keepdims = 0>(s, a) })");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const ModelCheck check = CheckModel(model, "test", {.rows = 4, .seed = seed});
+    EXPECT_TRUE(check.passed()) << "seed " << seed;
+  }
+}
+
+// A gradient a thousand times smaller than the largest one is still compared.
+TEST(ModelCheckTest, ASmallWrongGradientIsFound) {
+  const ModelCheck check = Check(
+      R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {0.31, -0.72, 1.13}, float[3] u = {1,2,3}> {
+      fine = Constant<value_float = 10000000000.0>() small = Constant<value_float = 0.001>()
+      q = Mul(u, fine) r = Round(q) s = Div(r, fine) t = Add(s, u) v = Mul(t, small) z = Add(v, w)
+      energy = MatMul(x, z) })");
+  for (const auto& comparison : check.gradients) {
+    const auto expected = comparison.tensor == "u" ? GradientVerdict::kDiffers : GradientVerdict::kAgrees;
+    EXPECT_EQ(comparison.verdict, expected) << comparison.tensor;
+  }
+}
+
+TEST(ModelCheckTest, RowsThatDependOnTheirBatchAreAProblem) {
+  const ModelCheck check =
+      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {0.3, -0.7, 1.1}> {
+      e = MatMul(x, w) energy = Softmax<axis = 0>(e) })");
+  EXPECT_FALSE(check.passed());
+  ASSERT_EQ(check.problems.size(), 1u);
+  EXPECT_NE(check.problems[0].find("other rows"), std::string::npos);
+}
+
+TEST(ModelCheckTest, EnergiesThatAreNotFiniteAreAProblem) {
+  const ModelCheck check = Check(R"((float[batch,2] x) => (float[batch] energy) <float[2] w = {0.3, -0.7}> {
+      l = Log(x) energy = MatMul(l, w) })");
+  EXPECT_FALSE(check.passed());
+}
+
+TEST(ModelCheckTest, OneEnergyARow) {
+  const ModelCheck check =
+      Check(R"((float[batch,2] x) => (float[batch,1] energy) <float[2,1] w = {0.3, -0.7}> {
+      energy = MatMul(x, w) })");
+  EXPECT_TRUE(check.passed());
+  EXPECT_EQ(check.remarks.size(), 1u);
+}
+
+TEST(ModelCheckTest, TensorsWithoutInfluenceAreShown) {
+  const ModelCheck check = Check(R"((float[batch,2] x) => (float[batch] energy)
+      <float[2] w = {0.3, -0.7}, float[2] u = {1.0, 2.0}> { dead = Mul(x, u) energy = MatMul(x, w) })");
+  EXPECT_TRUE(check.passed());
+  int without = 0;
+  for (const auto& comparison : check.gradients) without += !comparison.influences;
+  EXPECT_EQ(without, 1);
+}
+
+TEST(ModelCheckTest, AModelWithoutParametersCannotBeTrained) {
+  const ModelCheck check = Check(R"((float[batch,2] x) => (float[batch] energy) {
+      axes = Constant<value_ints = [1]>() energy = ReduceSum<keepdims = 0>(x, axes) })");
+  EXPECT_FALSE(check.trainable());
+  EXPECT_FALSE(check.passed());
+  EXPECT_TRUE(check.has_input_gradient());
+  ASSERT_EQ(check.problems.size(), 1u);
+  EXPECT_NE(check.problems[0].find("nothing to train"), std::string::npos) << check.problems[0];
+}
+
+TEST(ModelCheckTest, TrainingNeedsNoInputGradient) {
+  const ModelCheck check = Check(R"((float[batch,4] x) => (float[batch] energy) <float[1] w = {0.3}> {
+      s = Constant<value_ints = [-1, 2, 2]>() m = Reshape(x, s) d = Det(m) energy = Mul(d, w) })");
+  EXPECT_TRUE(check.trainable());
+  EXPECT_TRUE(check.passed());
+  EXPECT_FALSE(check.has_input_gradient());
+  EXPECT_TRUE(check.missing_rules.empty());
+  ASSERT_EQ(check.missing_input_rules.size(), 1u);
+  EXPECT_EQ(check.missing_input_rules[0].op, "Det");
+  ASSERT_EQ(check.gradients.size(), 1u);
+  EXPECT_EQ(check.gradients[0].tensor, "w");
+}
+
+TEST(ModelCheckTest, ARuleThatDoesNotCoverAUseIsAProblem) {
+  const ModelCheck check =
+      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {1,2,3}, float[3] s = {1,1,1}> {
+      h = Mul(x, w) n, mean = LayerNormalization(h, s) a = Constant<value_ints = [1]>()
+      energy = Squeeze(mean, a) })");
+  ASSERT_EQ(check.problems.size(), 1u);
+  EXPECT_NE(check.problems[0].find("mean and deviation"), std::string::npos) << check.problems[0];
+}
+
+TEST(ModelCheckTest, ABrokenContractIsAnError) {
+  ExpectError(
+      ErrorCode::kBadModel,
+      [] { Check("(float[batch,N] x) => (float[batch] energy) { energy = ReduceSum(x) }"); }, "test");
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,93 @@
+// Whole training steps with our own kernels, against those of standard operators.
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "models/architectures/energy_spec.h"
+#include "ort_ed/random.h"
+#include "trainer/learner/learner.h"
+#include "trainer/negatives/perturbation.h"
+
+namespace ort_ed {
+namespace {
+
+EnergySpec Network(const std::string& architecture) {
+  EnergySpec spec;
+  spec.architecture = architecture;
+  spec.image_shape = {8, 8};
+  spec.seed = 3;
+  if (architecture == "resnet") {
+    spec.options = {{"channels", "16"}, {"downsample", "1"}, {"blocks", "1"}, {"slope", "layer"}};
+  } else {
+    spec.options = {{"hidden", "20,24"}};
+  }
+  return spec;
+}
+
+// Plain descent, so that rounding errors of the gradient are not divided by its size.
+std::vector<StateTensor> StateAfterSteps(const EnergySpec& network, int threads, bool cpu_kernels) {
+  TrainingSpec spec;
+  spec.loss.negatives = 7;
+  spec.optimizer.kind = OptimizerKind::kSgd;
+  LearnerOptions options;
+  options.threads = threads;
+  options.cpu_kernels = cpu_kernels;
+  Learner training(BuildModel(network), spec, options);
+  const auto perturbation =
+      MakePerturbation("bernoulli", {.dimension = training.dimension(), .epsilon = {0.1}});
+  for (int step = 1; step <= 3; ++step) {
+    ContrastiveBatch batch(9, spec.loss.negatives, training.dimension(), false);
+    RandomStream random(1, 1, step, 0);
+    for (int64_t i = 0; i < batch.positives; ++i) {
+      for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.3f);
+    }
+    FillNegatives(*perturbation, 1, step, 0, batch);
+    EXPECT_TRUE(training.Step(batch, 0.5, step).finite());
+  }
+  return training.ReadState();
+}
+
+// The largest difference of two states and the largest value of the first.
+struct Difference {
+  double largest = 0;
+  double scale = 0;
+};
+Difference Compare(const std::vector<StateTensor>& a, const std::vector<StateTensor>& b) {
+  Difference result;
+  EXPECT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t k = 0; k < a[i].values.size(); ++k) {
+      result.largest = std::max(result.largest, std::abs(double{a[i].values[k]} - b[i].values[k]));
+      result.scale = std::max(result.scale, std::abs(double{a[i].values[k]}));
+    }
+  }
+  return result;
+}
+
+class TrainStepKernelsTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TrainStepKernelsTest, AgreesWithStandardOperators) {
+  const EnergySpec network = Network(GetParam());
+  const Difference difference =
+      Compare(StateAfterSteps(network, 1, false), StateAfterSteps(network, 1, true));
+  EXPECT_LT(difference.largest, 1e-4 * difference.scale);
+}
+
+TEST_P(TrainStepKernelsTest, DoesNotDependOnTheNumberOfThreads) {
+  const EnergySpec network = Network(GetParam());
+  const Difference difference = Compare(StateAfterSteps(network, 1, true), StateAfterSteps(network, 3, true));
+  EXPECT_LT(difference.largest, 1e-6 * difference.scale);
+}
+
+TEST_P(TrainStepKernelsTest, RepeatsBitForBit) {
+  const EnergySpec network = Network(GetParam());
+  EXPECT_EQ(Compare(StateAfterSteps(network, 2, true), StateAfterSteps(network, 2, true)).largest, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, TrainStepKernelsTest, testing::Values("mlp", "resnet"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,187 @@
+#include "tools/cli/arguments.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <argparse/argparse.hpp>
+#include <spdlog/fmt/fmt.h>
+
+namespace ort_ed {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool IsInterval(const std::string& domain) { return domain.starts_with('[') || domain.starts_with('('); }
+
+// Files may have commas in their names: an option that takes several is given several times.
+bool MayBeRepeated(const Option& option) {
+  return option.type == OptionType::kTexts && option.domain == "FILE";
+}
+
+// The options of a command by the words that name them.
+class OptionWords {
+ public:
+  explicit OptionWords(const Command& command) : command_(command), visible_(VisibleOptions(command.schema())) {
+    for (const VisibleOption& each : visible_) {
+      if (each.option->positional) continue;
+      Add(OptionName(each.key), each);
+      for (const std::string& old : each.option->old_keys) Add(OptionName(old), each);
+      if (each.option->letter != 0) Add(std::string("-") + each.option->letter, each);
+      if (each.option->type == OptionType::kFlag) Add("--no-" + OptionName(each.key).substr(2), each);
+    }
+  }
+
+  const std::vector<VisibleOption>& visible() const { return visible_; }
+
+  // argparse takes the default where the value of an option was forgotten, and says only that it does not know an
+  // option: a user wants to see what there is.
+  void Check(const Words& words) const {
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string name = words[i].substr(0, words[i].find('='));
+      const auto found = by_word_.find(name);
+      if (found == by_word_.end()) {
+        if (name.starts_with("--")) RefuseUnknown(name);
+        continue;
+      }
+      if (found->second->option->type == OptionType::kFlag || name.size() < words[i].size()) continue;
+      if (i + 1 == words.size() || by_word_.contains(words[i + 1]))
+        throw UsageError(fmt::format("{} needs a value (see `ort-ed {} --help`)", name, command_.name));
+      ++i;
+    }
+  }
+
+ private:
+  void Add(const std::string& word, const VisibleOption& option) { by_word_.emplace(word, &option); }
+
+  [[noreturn]] void RefuseUnknown(const std::string& word) const {
+    std::string known;
+    for (const VisibleOption& each : visible_)
+      if (!each.option->positional) known += (known.empty() ? "" : ", ") + OptionName(each.key);
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("unknown option '{}'; there are {}", word, known));
+  }
+
+  const Command& command_;
+  std::vector<VisibleOption> visible_;
+  std::map<std::string, const VisibleOption*> by_word_;
+};
+
+// Behind "--" stand files, also those whose names begin with a dash.
+Words WithoutDoubleDash(Words words) {
+  const auto dashes = std::ranges::find(words, "--");
+  if (dashes == words.end()) return words;
+  for (auto word = dashes + 1; word != words.end(); ++word)
+    if (word->size() > 1 && word->starts_with('-')) word->insert(0, "./");
+  words.erase(dashes);
+  return words;
+}
+
+void Declare(argparse::ArgumentParser& parser, const VisibleOption& each) {
+  const Option& option = *each.option;
+  if (option.positional) {
+    parser.add_argument(each.key).nargs(argparse::nargs_pattern::optional);
+    return;
+  }
+  const auto add = [&](const std::string& name) {
+    if (option.type == OptionType::kFlag) {
+      parser.add_argument(name).flag();
+    } else if (MayBeRepeated(option)) {
+      parser.add_argument(name).append();
+    } else {
+      parser.add_argument(name);
+    }
+  };
+  add(OptionName(each.key));
+  if (option.letter != 0) parser.add_hidden_alias_for(parser[OptionName(each.key)], std::string("-") + option.letter);
+  for (const std::string& old : option.old_keys) add(OptionName(old));
+  if (option.type == OptionType::kFlag) parser.add_argument("--no-" + OptionName(each.key).substr(2)).flag();
+}
+
+std::optional<OptionValue> Given(const argparse::ArgumentParser& parser, const Option& option,
+                                 const std::string& name) {
+  if (!parser.is_used(name)) return std::nullopt;
+  if (option.type == OptionType::kFlag) return true;
+  if (MayBeRepeated(option)) return parser.get<Words>(name);
+  return parser.get<std::string>(name);
+}
+
+void Collect(const argparse::ArgumentParser& parser, const VisibleOption& each, GivenOptions& given) {
+  const Option& option = *each.option;
+  if (option.positional) {
+    if (const auto value = parser.present(each.key)) given.Add(each.key, *value, each.key);
+    return;
+  }
+  const auto add = [&](const std::string& key) {
+    const std::string name = OptionName(key);
+    if (const auto value = Given(parser, option, name)) given.Add(key, *value, name);
+  };
+  add(each.key);
+  for (const std::string& old : option.old_keys) add(old);
+  if (option.type != OptionType::kFlag) return;
+  const std::string negated = "--no-" + OptionName(each.key).substr(2);
+  if (parser.is_used(negated)) given.Add(each.key, false, negated);
+}
+
+void RequireAll(const Command& command, const GivenOptions& given) {
+  for (const Option& option : command.schema().options) {
+    const bool there = given.Has(option.key) ||
+                       std::ranges::any_of(option.old_keys, [&](const auto& old) { return given.Has(old); });
+    if (!option.required || there) continue;
+    const std::string name = option.positional ? option.key : OptionName(option.key);
+    throw UsageError(fmt::format("{} is missing: {} (see `ort-ed {} --help`)", name, option.help, command.name));
+  }
+}
+
+}  // namespace
+
+std::string OptionName(const std::string& key) {
+  std::string name = "--" + key;
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::string Metavar(const Option& option) {
+  if (!option.domain.empty() && !IsInterval(option.domain)) return option.domain;
+  switch (option.type) {
+    case OptionType::kFlag:
+      return "";
+    case OptionType::kInteger:
+      return "N";
+    case OptionType::kNumber:
+      return "X";
+    case OptionType::kPeriod:
+      return "N|TIME";
+    case OptionType::kIntegers:
+      return "N,N,...";
+    case OptionType::kNumbers:
+      return "X,Y,...";
+    case OptionType::kTexts:
+      return "A,B,...";
+    case OptionType::kText:
+      return "TEXT";
+    case OptionType::kChoice:
+      return "NAME";
+  }
+  return "";
+}
+
+GivenOptions ParseArguments(const Command& command, const std::vector<std::string>& given_words) {
+  const Words words = WithoutDoubleDash(given_words);
+  const OptionWords options(command);
+  options.Check(words);
+  argparse::ArgumentParser parser(command.name, "", argparse::default_arguments::none);
+  for (const VisibleOption& each : options.visible()) Declare(parser, each);
+  Words with_program = {command.name};
+  with_program.insert(with_program.end(), words.begin(), words.end());
+  try {
+    parser.parse_args(with_program);
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", error.what(), command.name));
+  }
+  GivenOptions given;
+  for (const VisibleOption& each : options.visible()) Collect(parser, each, given);
+  RequireAll(command, given);
+  return given;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,198 @@
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include "models/graph/model_file.h"
+#include "ort_ed/error.h"
+#include "tools/cli/command.h"
+#include "tools/cli/progress.h"
+#include "trainer/check/model_check.h"
+
+namespace ort_ed {
+namespace {
+
+const char* Text(GradientVerdict verdict) {
+  switch (verdict) {
+    case GradientVerdict::kAgrees:
+      return "agrees";
+    case GradientVerdict::kDiffers:
+      return "differs";
+    case GradientVerdict::kUncertain:
+      return "uncertain";
+  }
+  return "";
+}
+
+const char* Text(const GradientComparison& comparison) {
+  return comparison.influences ? Text(comparison.verdict) : "no influence";
+}
+
+nlohmann::ordered_json Json(const std::vector<MissingRule>& rules) {
+  auto json = nlohmann::ordered_json::array();
+  for (const MissingRule& missing : rules) json.push_back({{"node", missing.node}, {"operator", missing.op}});
+  return json;
+}
+
+void PrintJson(const ModelCheck& check, const std::string& path) {
+  nlohmann::ordered_json json = {
+      {"model", path},
+      {"passed", check.passed()},
+      {"trainable", check.trainable()},
+      {"input_gradient", check.has_input_gradient()},
+      {"input", check.input},
+      {"output", check.output},
+      {"dimension", check.dimension},
+      {"opset", check.opset},
+      {"problems", check.problems},
+      {"input_problems", check.input_problems},
+      {"remarks", check.remarks},
+      {"missing_rules", Json(check.missing_rules)},
+      {"missing_input_rules", Json(check.missing_input_rules)},
+      {"differences_in", check.in_double ? "double" : "float"},
+      {"gradients", nlohmann::json::array()},
+  };
+  for (const GradientComparison& comparison : check.gradients) {
+    json["gradients"].push_back({{"tensor", comparison.tensor},
+                                 {"elements", comparison.size},
+                                 {"verdict", Text(comparison)},
+                                 {"relative_error", comparison.relative_error},
+                                 {"tolerance", comparison.tolerance}});
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+// Of a model of which nothing more can be said.
+void PrintJson(const Error& error, const std::string& path) {
+  const nlohmann::ordered_json json = {
+      {"model", path},
+      {"passed", false},
+      {"trainable", false},
+      {"input_gradient", false},
+      {"problems", {error.what()}},
+  };
+  std::cout << json.dump(2) << "\n";
+}
+
+template <typename... Arguments>
+void Print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  std::cout << fmt::format(format, std::forward<Arguments>(arguments)...);
+}
+
+void PrintGradients(const ModelCheck& check) {
+  size_t width = sizeof("tensor");
+  for (const auto& comparison : check.gradients) width = std::max(width, comparison.tensor.size());
+  Print("gradients against central differences in {} precision:\n", check.in_double ? "double" : "single");
+  Print("  {:<{}}  {:>10}  {:>14}  {:>9}\n", "tensor", width, "elements", "relative error", "tolerance");
+  for (const auto& comparison : check.gradients) {
+    if (comparison.influences) {
+      Print("  {:<{}}  {:>10}  {:>14.1e}  {:>9.1e}  {}\n", comparison.tensor, width, comparison.size,
+            comparison.relative_error, comparison.tolerance, Text(comparison));
+    } else {
+      Print("  {:<{}}  {:>10}  {:>14}  {:>9}  the energy does not depend on it\n", comparison.tensor, width,
+            comparison.size, "-", "-");
+    }
+  }
+}
+
+void PrintMissingRules(const std::vector<MissingRule>& rules, const char* whose) {
+  if (rules.empty()) return;
+  Print("no gradient rule, and the gradient of {} has to pass:\n", whose);
+  for (const MissingRule& missing : rules) Print("  {:<20}  node '{}'\n", missing.op, missing.node);
+}
+
+void PrintVerdict(const ModelCheck& check) {
+  if (check.passed()) Print("passed: the model can be trained\n");
+  if (!check.problems.empty() || check.has_input_gradient()) return;
+  Print(
+      "no gradient with respect to the input: gradient-guided samplers cannot be used, Gibbs sampling can\n");
+}
+
+void PrintText(const ModelCheck& check, const std::string& path) {
+  Print("{}: energy model, input '{}' [batch, {}], output '{}', opset {}\n", path, check.input,
+        check.dimension, check.output, check.opset);
+  for (const std::string& remark : check.remarks) Print("remark: {}\n", remark);
+  for (const std::string& problem : check.problems) Print("problem: {}\n", problem);
+  for (const std::string& problem : check.input_problems) Print("input gradient: {}\n", problem);
+  PrintMissingRules(check.missing_rules, "the parameters");
+  PrintMissingRules(check.missing_input_rules, "the input");
+  if (!check.gradients.empty()) PrintGradients(check);
+  PrintVerdict(check);
+}
+
+std::string WhatFailed(const ModelCheck& check, const std::string& path) {
+  if (!check.problems.empty()) return fmt::format("'{}': {}", path, check.problems.front());
+  if (!check.missing_rules.empty()) {
+    const MissingRule& first = check.missing_rules.front();
+    return fmt::format(
+        "'{}' cannot be trained: {} node(s) have no gradient rule, the first is '{}' ({}); replace it by "
+        "operators that have one",
+        path, check.missing_rules.size(), first.node, first.op);
+  }
+  for (const auto& comparison : check.gradients) {
+    if (comparison.verdict != GradientVerdict::kDiffers) continue;
+    return fmt::format(
+        "'{}': the gradient of '{}' differs from central differences by {:.1e} of its norm; the energy may "
+        "have a jump there (try another --seed), else this is an error in ort-ed: please report it",
+        path, comparison.tensor, comparison.relative_error);
+  }
+  return "";
+}
+
+void AddArguments(argparse::ArgumentParser& parser) {
+  parser.add_argument("model").help("an energy model, .onnx");
+  parser.add_argument("--rows")
+      .default_value(int64_t{4})
+      .scan<'i', int64_t>()
+      .metavar("N")
+      .help("random binary rows on which gradients are compared");
+  parser.add_argument("--seed")
+      .default_value(uint64_t{0})
+      .scan<'u', uint64_t>()
+      .metavar("S")
+      .help("of the random rows and directions");
+  parser.add_argument("--json").flag().help("print the report as JSON");
+}
+
+ModelCheck Check(const std::string& path, const ModelCheckOptions& options, bool as_json) {
+  try {
+    return CheckModel(LoadModel(path), path, options);
+  } catch (const Error& error) {
+    if (as_json && error.code() == ErrorCode::kBadModel) PrintJson(error, path);
+    throw;
+  }
+}
+
+void Run(const argparse::ArgumentParser& arguments) {
+  const auto path = arguments.get<std::string>("model");
+  ModelCheckOptions options{.rows = arguments.get<int64_t>("--rows"),
+                            .seed = arguments.get<uint64_t>("--seed")};
+  if (options.rows < 1) throw UsageError("--rows must be at least 1");
+  options.on_progress = ShowWork("comparing gradients", "tensors");
+  const bool as_json = arguments.get<bool>("--json");
+  const ModelCheck check = Check(path, options, as_json);
+  if (as_json) {
+    PrintJson(check, path);
+  } else {
+    PrintText(check, path);
+  }
+  if (!check.passed()) throw Error(ErrorCode::kBadModel, WhatFailed(check, path));
+}
+
+}  // namespace
+
+extern const Command kCheckCommand = {
+    .name = "check",
+    .summary = "whether a model keeps the energy model contract and can be trained",
+    .examples =
+        "  ort-ed check model.onnx           contract, operators without gradient rule, gradients against\n"
+        "                                    central differences; exit code 1 if something is wrong or the\n"
+        "                                    model cannot be trained, 0 if only gradient-guided samplers\n"
+        "                                    cannot be used\n"
+        "  ort-ed check model.onnx --json    the same for programs\n"
+        "  ort-ed check model.onnx --rows 16 --seed 3",
+    .add_arguments = AddArguments,
+    .run = Run,
+};
+
+}  // namespace ort_ed

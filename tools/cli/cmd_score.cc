@@ -1,0 +1,98 @@
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/command.h"
+#include "tools/cli/output_paths.h"
+#include "tools/cli/terminal.h"
+#include "tools/jobs/data/binarise_options.h"
+#include "tools/jobs/device_options.h"
+#include "tools/jobs/score.h"
+
+namespace ort_ed {
+namespace {
+
+struct ScoreCommand {
+  std::string model, data, output;
+  bool json = false;
+  int64_t batch = 0;
+  int64_t seed = 0;
+  BinariseOptions binarise;
+  DeviceOptions device;
+
+  static void Describe(Declare<ScoreCommand>& declare) {
+    using C = ScoreCommand;
+    declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
+    declare("data", &C::data, "FILE",
+            "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin, whose lines are scored as they "
+            "come")
+        .Positional();
+    declare("output", &C::output, "FILE", "where the energies go: .npy, .csv or .tsv; without it CSV on stdout")
+        .Letter('o');
+    declare("json", &C::json, "", "print a summary as JSON on stdout; the energies then go only to --output");
+    declare("batch", &C::batch, "[0, inf)",
+            "rows scored at once, shared among the threads; 0: chosen to fit the cache");
+    declare.All(&C::binarise);
+    declare("seed", &C::seed, "[0, inf)", "of the bits that are drawn").When("binarise", "once");
+    declare.All(&C::device);
+  }
+};
+
+nlohmann::ordered_json ToJson(const ColumnStatistics& column) {
+  return {{"mean", column.mean()},
+          {"standard_deviation", column.standard_deviation()},
+          {"min", column.min()},
+          {"max", column.max()}};
+}
+
+nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& model, const ScoreResult& result) {
+  nlohmann::ordered_json json = {
+      {"model", command.model},
+      {"data", command.data},
+      {"rows", result.energy.count()},
+      {"dimension", model.dimension()},
+      {"energy", ToJson(result.energy)},
+      {"not_finite", result.energy.not_finite()},
+  };
+  if (result.log_likelihood) {
+    const LogZ& log_z = *model.metadata().log_z;
+    json["log_likelihood"] = ToJson(*result.log_likelihood);
+    json["log_z"] = {
+        {"value", log_z.value}, {"standard_error", log_z.standard_error}, {"method", log_z.method}};
+  }
+  json["device"] = ToString(model.device());
+  json["seconds"] = result.seconds;
+  json["rows_per_second"] = static_cast<double>(result.energy.count()) / result.seconds;
+  if (!command.output.empty()) json["output"] = command.output;
+  return json;
+}
+
+void RunScore(const ScoreCommand& command) {
+  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}}, command.json);
+  Terminal terminal;
+  LoadOptions load = command.device.Resolve(terminal);
+  load.batch_rows = command.batch;
+  const EnergyModel model = EnergyModel::FromFile(command.model, load);
+  const auto rows = OpenRows(
+      command.data, command.binarise.ForRows(static_cast<uint64_t>(command.seed), model.dimension()));
+  const std::string output = command.output.empty() && !command.json ? "-" : command.output;
+  const std::vector<std::string> names = ScoreColumns(model);
+  std::unique_ptr<RowWriter<float>> writer;
+  if (!output.empty())
+    writer = CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
+  const ScoreResult result = Score(model, *rows, writer.get(), terminal);
+  if (writer) writer->Commit();
+  if (command.json) std::cout << ToJson(command, model, result).dump(2) << "\n";
+}
+
+}  // namespace
+
+extern const Command kScoreCommand = MakeCommand<ScoreCommand, RunScore>(
+    "score", "energies, and log-likelihoods where the model carries log Z, of rows of data",
+    "  ort-ed score model.onnx test.npy                  energies as CSV on stdout, with a header line\n"
+    "  ort-ed score model.onnx test.csv -o energies.npy  float32 array: rows, or rows x 2 with\n"
+    "                                                    log-likelihoods behind the energies\n"
+    "  zcat rows.csv.gz | ort-ed score model.onnx - --json\n"
+    "  ort-ed score model.onnx grey.npy --binarise once --seed 1 -o energies.csv");
+
+}  // namespace ort_ed

@@ -1,0 +1,113 @@
+#include "tools/cli/help.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+#include "runtime/support/text.h"
+#include "tools/cli/arguments.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr size_t kWidth = 100;
+constexpr size_t kColumn = 26;  // where explanations begin
+
+// `text` in lines that fit behind `indent` blanks; the first line has no blanks before it.
+std::string Wrapped(const std::string& text, size_t indent) {
+  std::string wrapped, line;
+  for (const std::string& word : SplitWords(text, ' ')) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kWidth) {
+      wrapped += line + "\n" + std::string(indent, ' ');
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return wrapped + line;
+}
+
+std::string Entry(const std::string& name, const std::string& text) {
+  const std::string head = "  " + name;
+  const std::string gap =
+      head.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - head.size(), ' ');
+  return head + (text.empty() ? "" : gap + Wrapped(text, kColumn)) + "\n";
+}
+
+std::string DefaultText(const VisibleOption& each) {
+  const Option& option = *each.option;
+  if (option.positional || option.required || option.type == OptionType::kFlag) return "";
+  if (!option.default_text.empty()) return fmt::format(" [default: {}]", option.default_text);
+  const std::string value = FormatOption(option.Get(each.schema->defaults));
+  return value.empty() ? "" : fmt::format(" [default: {}]", value);
+}
+
+// Of a flag that is on by default the word that turns it off.
+std::string Name(const VisibleOption& each) {
+  const Option& option = *each.option;
+  if (option.positional) return each.key;
+  std::string name = OptionName(each.key);
+  if (option.type == OptionType::kFlag) {
+    const bool on = FormatOption(option.Get(each.schema->defaults)) == "true";
+    return on ? "--no-" + name.substr(2) : name;
+  }
+  if (option.letter != 0) name = fmt::format("-{}, {}", option.letter, name);
+  return name + " " + Metavar(option);
+}
+
+std::string Explanation(const VisibleOption& each) {
+  const bool on = each.option->type == OptionType::kFlag &&
+                  FormatOption(each.option->Get(each.schema->defaults)) == "true";
+  const std::string whose = each.kinds.empty() ? "" : Join(each.kinds, ", ") + ": ";
+  return whose + (on ? "turns off: " : "") + each.option->help + DefaultText(each);
+}
+
+std::string KindLines(const Option& option) {
+  std::string lines;
+  for (const KindRow& row : option.kinds().rows)
+    lines += fmt::format("{}{:<16}{}\n", std::string(kColumn, ' '), row.name, Wrapped(row.summary, kColumn + 16));
+  return lines;
+}
+
+std::string Usage(const Command& command) {
+  std::string usage = fmt::format("Usage: ort-ed {}", command.name);
+  for (const Option& option : command.schema().options) {
+    if (option.positional) usage += " " + option.key;
+    if (option.required && !option.positional) usage += fmt::format(" {} {}", OptionName(option.key), Metavar(option));
+  }
+  return usage + " [OPTIONS]\n";
+}
+
+// The heading above an option: its section, or whose kinds have it.
+std::string Heading(const VisibleOption& each) {
+  if (each.option->positional) return "Arguments";
+  if (!each.choice.empty()) return fmt::format("Options of {}", OptionName(each.choice));
+  return each.option->section.empty() ? "Options" : fmt::format("Options: {}", each.option->section);
+}
+
+}  // namespace
+
+std::string OverviewText() {
+  std::string text =
+      "Train discrete energy-based models with energy discrepancy; deploy them as ONNX.\n\nUsage: ort-ed "
+      "COMMAND ...\n\n";
+  for (const Command* command : Commands()) text += fmt::format("  {:<10}{}\n", command->name, command->summary);
+  return text +
+         "\n`ort-ed COMMAND --help` explains a command and shows examples; `ort-ed --version` tells the "
+         "versions.\n";
+}
+
+std::string HelpText(const Command& command) {
+  std::string text = Usage(command) + "\n" + command.summary + "\n";
+  if (*command.description != 0) text += fmt::format("\n{}\n", command.description);
+  std::string heading;
+  std::vector<VisibleOption> options = VisibleOptions(command.schema());
+  std::ranges::stable_partition(options, [](const VisibleOption& each) { return each.option->positional; });
+  for (const VisibleOption& each : options) {
+    if (Heading(each) != heading) text += fmt::format("\n{}:\n", heading = Heading(each));
+    text += Entry(Name(each), Explanation(each));
+    if (each.option->kinds != nullptr && each.choice.empty()) text += KindLines(*each.option);
+  }
+  return text + Entry("-h, --help", "show this help") + fmt::format("\nExamples:\n{}\n", command.examples);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,98 @@
+#include "tools/cli/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "ort_ed/error.h"
+#include "tools/cli/interrupt.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr std::chrono::milliseconds kBarPeriod(100);
+constexpr std::chrono::seconds kLogPeriod(10);
+
+std::string Duration(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+  if (s >= 60) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  return fmt::format("{}s", s);
+}
+
+}  // namespace
+
+std::string RateText(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.1f}M", per_second / 1e6);
+  if (per_second >= 1e4) return fmt::format("{:.1f}k", per_second / 1e3);
+  if (per_second >= 100) return fmt::format("{:.0f}", per_second);
+  return fmt::format("{:.3g}", per_second);
+}
+
+Progress::Progress(std::string what, std::string unit, int64_t total)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      total_(total),
+      terminal_(isatty(STDERR_FILENO)),
+      start_(Clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() { Finish(); }
+
+void Progress::Update(int64_t done, const std::string& details) {
+  const auto now = Clock::now();
+  if (first_ < 0) {
+    first_ = done;
+    start_ = now;
+  }
+  if (now - last_ < (terminal_ ? Clock::duration(kBarPeriod) : Clock::duration(kLogPeriod))) return;
+  last_ = now;
+  const std::string line = Line(done, details);
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fflush(stderr);
+    bar_shown_ = true;
+  } else {
+    spdlog::info("{}", line);
+  }
+}
+
+std::string Progress::Line(int64_t done, const std::string& details) const {
+  const double seconds = std::chrono::duration<double>(last_ - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(done - first_) / seconds : 0;
+  std::string line = what_ + " ";
+  if (total_ > 0) {
+    const double fraction = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    if (terminal_) {
+      const int filled = static_cast<int>(fraction * kBarWidth);
+      line += fmt::format("[{:<{}}] ", std::string(filled, '#'), kBarWidth);
+    }
+    line += fmt::format("{:.0f}% {}/{} {}", fraction * 100, done, total_, unit_);
+  } else {
+    line += fmt::format("{} {}", done, unit_);
+  }
+  line += fmt::format(", {} {}/s", RateText(rate), unit_);
+  if (total_ > 0 && rate > 0)
+    line += fmt::format(", ETA {}", Duration(static_cast<double>(total_ - done) / rate));
+  return details.empty() ? line : line + ", " + details;
+}
+
+void Progress::Finish() {
+  if (bar_shown_) std::fprintf(stderr, "\r\033[K");
+  bar_shown_ = false;
+}
+
+std::function<void(int64_t, int64_t)> ShowWork(const std::string& what, const std::string& unit) {
+  return [=, progress = std::shared_ptr<Progress>()](int64_t done, int64_t total) mutable {
+    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
+    if (!progress) progress = std::make_shared<Progress>(what, unit, total);
+    progress->Update(done);
+    if (done == total) progress->Finish();
+  };
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "ort_ed/device.h"
+#include "ort_ed/error.h"
+#include "runtime/support/named.h"
+#include "tools/cli/arguments.h"
+#include "tools/cli/command.h"
+#include "tools/cli/help.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/main.h"
+#include "tools/version.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+void LogToStderr() {
+  auto logger = spdlog::stderr_color_mt("ort-ed");
+  logger->set_pattern("%^%l%$: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+bool AsksForHelp(const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
+}
+
+bool IsOfFile(const std::string& origin, const std::string& key) {
+  return !origin.empty() && !origin.starts_with('-') && origin != key;
+}
+
+// An option as its user wrote it: in a file "run.toml:12: epsilon", else "--epsilon".
+std::string Spelled(const OptionError& error, const std::string& origin, const Schema& schema) {
+  if (IsOfFile(origin, error.key())) return fmt::format("{}: {} {}", origin, error.key(), error.reason());
+  const Option* option = schema.Find(error.key());
+  const bool positional = option != nullptr && option->positional;
+  return fmt::format("{} {}", positional ? error.key() : OptionName(error.key()), error.reason());
+}
+
+// A name that is not known is bad input, as is what a file says; other mistakes are wrong usage.
+int ExitCode(const OptionError& error, const std::string& origin) {
+  const bool bad_input = IsOfFile(origin, error.key()) || error.problem() == OptionError::Problem::kUnknownName;
+  return bad_input ? kFailed : kWrongUsage;
+}
+
+int RunCommand(const std::vector<std::string>& words) {
+  const Command& command = *FindNamed(Commands(), words.front(), "command");
+  if (AsksForHelp(words)) {
+    std::cout << HelpText(command);
+    return kDone;
+  }
+  const GivenOptions given = ParseArguments(command, {words.begin() + 1, words.end()});
+  try {
+    command.run(given);
+  } catch (const OptionError& error) {
+    const std::string origin = error.origin().empty() ? given.OriginOf(error.key()) : error.origin();
+    spdlog::error("{}", Spelled(error, origin, command.schema()));
+    return ExitCode(error, origin);
+  }
+  return kDone;
+}
+
+// Microsoft's builds of ONNX Runtime since 1.30 start a telemetry service with the first session: a database
+// in ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
+void RefuseTelemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1); }
+
+int RunWords(const std::vector<std::string>& words) {
+  if (words.empty()) throw UsageError("a command is missing\n\n" + OverviewText());
+  int exit_code = kDone;
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    std::cout << OverviewText();
+  } else if (words[0] == "--version") {
+    std::cout << fmt::format("ort-ed {} (ONNX Runtime {})\n", kVersion, OnnxRuntimeVersion());
+  } else {
+    exit_code = RunCommand(words);
+  }
+  if (!std::cout.flush())
+    throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
+  return exit_code;
+}
+
+}  // namespace
+
+int Main(const std::vector<std::string>& words) {
+  RefuseTelemetry();
+  LogToStderr();
+  CatchInterrupts();
+  try {
+    return RunWords(words);
+  } catch (const UsageError& error) {
+    spdlog::error("{}", error.what());
+    return kWrongUsage;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory; ask for less at once");
+    return kFailed;
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace ort_ed

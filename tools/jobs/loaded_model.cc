@@ -1,0 +1,92 @@
+#include "tools/jobs/loaded_model.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
+#include "models/inspect/energy_degree.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+#include "runtime/session.h"
+#include "runtime/support/atomic_file.h"
+#include "tools/jobs/digest.h"
+#include "trainer/autodiff/input_gradient.h"
+
+namespace ort_ed {
+
+struct LoadedModel::State {
+  std::string name;
+  LoadOptions options;
+  std::string path;              // empty: no file
+  std::vector<std::byte> bytes;  // of the file
+  std::optional<onnx::ModelProto> proto;
+  std::optional<EnergyModel> energy_model;
+  std::optional<EnergyModel> with_gradient;
+
+  const onnx::ModelProto& Proto() {
+    if (!proto) proto = LoadModel(bytes, path, ExternalData::kLoad);
+    return *proto;
+  }
+
+  EnergyModel Open(const onnx::ModelProto& model) const {
+    const std::string serialised = SerializeModel(model);
+    return EnergyModel::FromMemory(std::as_bytes(std::span(serialised)), options, name);
+  }
+
+  // The file as it is, unless its metadata claim another degree than its graph has.
+  EnergyModel OpenForScoring() {
+    onnx::ModelProto noted = Proto();
+    NoteDegree(noted);
+    const bool honest = GetMetadata(noted, metadata_key::kDegree) == GetMetadata(Proto(), metadata_key::kDegree);
+    return honest && !path.empty() ? EnergyModel::FromMemory(bytes, options, name, path) : Open(noted);
+  }
+
+  EnergyModel OpenWithGradient() {
+    if (energy_model && energy_model->HasGradient()) return *energy_model;
+    onnx::ModelProto model = Proto();
+    NoteDegree(model);
+    if (GetMetadata(model, metadata_key::kGradientFragment).empty()) AttachInputGradient(model);
+    return Open(model);
+  }
+};
+
+LoadedModel::LoadedModel(const std::string& path, const LoadOptions& options)
+    : state_(std::make_shared<State>(State{path, options, path, ReadModelFile(path), {}, {}, {}})) {}
+
+LoadedModel::LoadedModel(onnx::ModelProto model, std::string name, const LoadOptions& options)
+    : state_(std::make_shared<State>(State{std::move(name), options, "", {}, std::move(model), {}, {}})) {}
+
+const std::string& LoadedModel::name() const { return state_->name; }
+
+const onnx::ModelProto& LoadedModel::proto() const { return state_->Proto(); }
+
+const EnergyModel& LoadedModel::energy_model() const {
+  if (state_->with_gradient) return *state_->with_gradient;
+  if (!state_->energy_model) state_->energy_model = state_->OpenForScoring();
+  return *state_->energy_model;
+}
+
+const EnergyModel& LoadedModel::with_gradient() const {
+  if (!state_->with_gradient) state_->with_gradient = state_->OpenWithGradient();
+  return *state_->with_gradient;
+}
+
+std::string LoadedModel::Digest() const { return DigestOf(SerializeModel(proto())); }
+
+void LoadedModel::WriteMetadata(const std::map<std::string, std::string>& entries) const {
+  AtomicFile file(state_->path);
+  const std::vector<std::byte> now = ReadModelFile(state_->path);
+  const bool same = now == state_->bytes &&
+                    DigestOf(SerializeModel(LoadModel(now, state_->path, ExternalData::kLoad))) == Digest();
+  if (!same)
+    throw Error(ErrorCode::kInvalidArgument,
+                "'" + state_->path + "' has changed in the meantime and was left as it is: the result is of what it was");
+  onnx::ModelProto model = LoadModel(now, state_->path, ExternalData::kKeep);
+  for (const auto& [key, value] : entries) SetMetadata(model, key, value);
+  file.Write(SerializeModel(model));
+  file.Commit();
+}
+
+}  // namespace ort_ed

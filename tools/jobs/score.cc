@@ -1,0 +1,88 @@
+#include "tools/jobs/score.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ort_ed/error.h"
+#include "tools/jobs/stopwatch.h"
+
+namespace ort_ed {
+namespace {
+
+// Rows held in memory at a time: the file may be larger than the memory.
+int64_t BlockRows(int64_t dimension) {
+  constexpr int64_t kBlockBytes = int64_t{1} << 22;
+  return std::max<int64_t>(1, kBlockBytes / dimension);
+}
+
+// Scores a block; returns the columns of the output, row by row.
+std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows, ScoreResult& result) {
+  std::vector<float> energies(rows.size() / static_cast<size_t>(model.dimension()));
+  model.Energy(rows, energies);
+  for (const float energy : energies) result.energy.Add(energy);
+  if (!model.HasLogZ()) return energies;
+  std::vector<double> log_likelihoods(energies.size());
+  model.LogLikelihood(energies, log_likelihoods);
+  std::vector<float> columns;
+  columns.reserve(2 * energies.size());
+  for (size_t row = 0; row < energies.size(); ++row) {
+    result.log_likelihood->Add(log_likelihoods[row]);
+    columns.push_back(energies[row]);
+    columns.push_back(static_cast<float>(log_likelihoods[row]));
+  }
+  return columns;
+}
+
+}  // namespace
+
+void ColumnStatistics::Add(double value) {
+  ++count_;
+  if (!std::isfinite(value)) {
+    ++not_finite_;
+    return;
+  }
+  const double delta = value - mean_;
+  mean_ += delta / static_cast<double>(finite());
+  squares_ += delta * (value - mean_);
+  min_ = finite() == 1 ? value : std::min(min_, value);
+  max_ = finite() == 1 ? value : std::max(max_, value);
+}
+
+double ColumnStatistics::mean() const { return finite() > 0 ? mean_ : NAN; }
+double ColumnStatistics::min() const { return finite() > 0 ? min_ : NAN; }
+double ColumnStatistics::max() const { return finite() > 0 ? max_ : NAN; }
+double ColumnStatistics::standard_deviation() const {
+  return finite() > 1 ? std::sqrt(squares_ / static_cast<double>(finite() - 1)) : NAN;
+}
+
+std::vector<std::string> ScoreColumns(const EnergyModel& model) {
+  std::vector<std::string> names = {"energy"};
+  if (model.HasLogZ()) names.emplace_back("log_likelihood");
+  return names;
+}
+
+ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer) {
+  const Stopwatch stopwatch;
+  ScoreResult result;
+  if (model.HasLogZ()) result.log_likelihood.emplace();
+  const auto watch = Watch(observer, "scoring", "rows");
+  std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
+  while (const int64_t count = rows.Read(block)) {
+    const auto values = std::span(block).first(static_cast<size_t>(count * model.dimension()));
+    const std::vector<float> columns = ScoreBlock(model, values, result);
+    if (output != nullptr) output->Write(columns);
+    watch(result.energy.count(), rows.rows().value_or(0));
+  }
+  if (result.energy.count() == 0)
+    throw Error(ErrorCode::kBadData, "the data holds no rows; there is nothing to score");
+  if (const int64_t bad = result.energy.not_finite(); bad > 0)
+    Warn(fmt::format("{} of {} energies are not finite; the model overflows or its weights are damaged", bad,
+                     result.energy.count()),
+         result, observer);
+  result.seconds = stopwatch.Seconds();
+  return result;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ort_ed/energy_model.h"
+#include "runtime/data/row_reader.h"
+#include "runtime/data/row_writer.h"
+#include "tools/jobs/observer.h"
+
+namespace ort_ed {
+
+// Mean, spread and range of a column, taken in as its values come.
+class ColumnStatistics {
+ public:
+  void Add(double value);
+
+  int64_t count() const { return count_; }
+  int64_t not_finite() const { return not_finite_; }
+  // Of the finite values; not a number where there are too few.
+  double mean() const;
+  double standard_deviation() const;
+  double min() const;
+  double max() const;
+
+ private:
+  int64_t finite() const { return count_ - not_finite_; }
+
+  int64_t count_ = 0;
+  int64_t not_finite_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+  double min_ = 0;
+  double max_ = 0;
+};
+
+struct ScoreResult : JobResult {
+  ColumnStatistics energy;
+  std::optional<ColumnStatistics> log_likelihood;  // where the model carries log Z
+};
+
+// The columns that Score() writes of a model: "energy", and "log_likelihood" where it carries log Z.
+std::vector<std::string> ScoreColumns(const EnergyModel& model);
+
+// Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each row. Throws
+// kBadData where there are no rows.
+ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer);
+
+}  // namespace ort_ed

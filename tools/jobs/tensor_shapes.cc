@@ -1,0 +1,55 @@
+#include "tools/jobs/tensor_shapes.h"
+
+#include <array>
+
+#include <onnx/onnx_pb.h>
+
+#include "models/graph/model_file.h"
+#include "runtime/session.h"
+
+namespace ort_ed {
+namespace {
+
+// Makes every node's output an output of the graph; returns their names.
+std::vector<std::string> ExposeAll(onnx::GraphProto& graph) {
+  graph.clear_output();
+  std::vector<std::string> names;
+  for (const auto& node : graph.node()) {
+    for (const auto& output : node.output()) {
+      if (output.empty()) continue;
+      graph.add_output()->set_name(output);
+      names.push_back(output);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+TensorShapes ShapesOfOneRow(const onnx::ModelProto& model, const EnergyContract& contract,
+                            const std::string& name) {
+  onnx::ModelProto exposed = model;
+  const std::vector<std::string> names = ExposeAll(*exposed.mutable_graph());
+  std::vector<const char*> outputs;
+  for (const std::string& output : names) outputs.push_back(output.c_str());
+  const std::string bytes = SerializeModel(exposed);
+  Ort::SessionOptions options = MakeSessionOptions(Device{}, 1);
+  options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  Ort::Session session = OpenSession(std::as_bytes(std::span(bytes)), options, name);
+
+  std::vector<float> row(static_cast<size_t>(contract.dimension));
+  const std::array<int64_t, 2> shape = {1, contract.dimension};
+  const char* input = contract.input.c_str();
+  TensorShapes shapes = {{contract.input, {shape.begin(), shape.end()}}};
+  Translated(ErrorCode::kBadModel, "the model '" + name + "' does not run", [&] {
+    const Ort::Value x =
+        Ort::Value::CreateTensor<float>(HostMemory(), row.data(), row.size(), shape.data(), 2);
+    const auto values = session.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs.data(), outputs.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i].IsTensor()) shapes[names[i]] = values[i].GetTensorTypeAndShapeInfo().GetShape();
+    }
+  });
+  return shapes;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainer/learner/learner.h"
+
+namespace ort_ed {
+
+// Everything a training needs to go on where it was: a run continues from its configuration, its data and one
+// of these.
+struct Checkpoint {
+  int64_t step = 0;           // steps done
+  std::string configuration;  // hash of what must not change between interruption and resumption
+  std::string data;           // hash of the training data
+  std::string model;          // the energy model as ONNX bytes; its parameters' values are in `state`
+  std::map<std::string, double> running;  // sums of the metrics since the last logged line
+  std::vector<StateTensor> state;         // parameters, moving averages, optimiser state
+};
+
+// Gives the values of a tensor of the state when they are to be written.
+using StateValues = std::function<std::vector<float>(const StateTensor&)>;
+
+// One file, written atomically: magic and format version, a JSON header, the model, the tensors, and a CRC of
+// it all. With `values`, those in the state need not be there: no more than one tensor is in memory at a
+// time. Throws kIo.
+void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, const StateValues& values = {});
+
+// Throws kBadData, naming the file, if it is not a checkpoint, truncated or damaged; kIo if it cannot be
+// read.
+Checkpoint ReadCheckpoint(const std::string& path);
+
+// The checkpoints of one run: folder/step-<N>.ckpt.
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string PathOf(int64_t step) const;
+  std::vector<int64_t> Steps() const;  // ascending
+
+  // Writes one and, after it is safely there, removes all but the newest `keep`.
+  void Write(const Checkpoint& checkpoint, int keep, const StateValues& values = {}) const;
+
+  // Throws kInvalidArgument if there is none of this step; the message lists those there are.
+  Checkpoint Read(int64_t step) const;
+  // The newest that is whole; damaged ones are logged as warnings and passed over. Nothing if there is none.
+  // Throws kBadData if every one is damaged.
+  std::optional<Checkpoint> ReadNewest() const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,86 @@
+#include "tools/jobs/train/metrics.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/fmt/fmt.h>
+
+#include "ort_ed/error.h"
+#include "runtime/support/atomic_file.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr char kEventFilePrefix[] = "events.out.tfevents.";
+
+std::string ToJson(const MetricsLine& line) {
+  nlohmann::ordered_json json = {{"step", line.step}, {"time", line.time}};
+  for (const auto& [name, value] : line.values) json[name] = value;
+  return json.dump() + "\n";
+}
+
+MetricsLine FromJson(const std::string& text) {
+  MetricsLine line;
+  const auto json = nlohmann::ordered_json::parse(text);
+  for (const auto& [key, value] : json.items()) {
+    if (key == "step") {
+      line.step = value.get<int64_t>();
+    } else if (key == "time") {
+      line.time = value.get<double>();
+    } else if (!value.is_null()) {  // JSON has no word for infinity and NaN
+      line.values.emplace_back(key, value.get<double>());
+    }
+  }
+  return line;
+}
+
+void RemoveEventFiles(const std::string& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().starts_with(kEventFilePrefix)) std::filesystem::remove(entry.path());
+  }
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::string& folder, int64_t last_step) : path_(folder + "/" + FileName()) {
+  std::vector<MetricsLine> kept = ReadMetrics(path_);
+  std::erase_if(kept, [&](const MetricsLine& line) { return line.step > last_step; });
+  std::string text;
+  for (const MetricsLine& line : kept) text += ToJson(line);
+  WriteFileAtomically(path_, text);
+
+  RemoveEventFiles(folder);
+  events_ = std::make_unique<EventFile>(folder);
+  for (const MetricsLine& line : kept) events_->Append(line.step, line.time, line.values);
+
+  file_.reset(std::fopen(path_.c_str(), "ab"));
+  if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+}
+
+void MetricsLog::Append(const MetricsLine& line) {
+  const std::string text = ToJson(line);
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+  events_->Append(line.step, line.time, line.values);
+}
+
+std::vector<MetricsLine> ReadMetrics(const std::string& path) {
+  std::vector<MetricsLine> lines;
+  std::ifstream file(path);
+  for (std::string text; std::getline(file, text);) {
+    if (file.eof()) break;  // no newline: cut short
+    try {
+      lines.push_back(FromJson(text));
+    } catch (const nlohmann::json::exception& error) {
+      throw Error(ErrorCode::kBadData,
+                  fmt::format("{}:{}: not a line of metrics: {}; repair or remove the line", path,
+                              lines.size() + 1, error.what()));
+    }
+  }
+  return lines;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/jobs/train/event_file.h"
+
+namespace ort_ed {
+
+// One line of metrics.jsonl: {"step": 100, "time": 1700000000.0, "loss": 0.31, ...}.
+struct MetricsLine {
+  int64_t step = 0;
+  double time = 0;  // seconds since 1970
+  std::vector<NamedScalar> values;
+};
+
+// The metrics of a run: metrics.jsonl, and the same values as a TensorBoard event file. What was appended has
+// reached the operating system. Throws kIo.
+class MetricsLog {
+ public:
+  // Keeps what a previous process of the run logged up to `last_step` and drops the rest (also a line that
+  // was cut short), so that a resumed run repeats no line. The event file is written anew from what is kept.
+  MetricsLog(const std::string& folder, int64_t last_step);
+
+  void Append(const MetricsLine& line);
+
+  static std::string FileName() { return "metrics.jsonl"; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<EventFile> events_;
+};
+
+// The lines of a metrics file in their order; a last line that was cut short is left out. No file: no lines.
+// Throws kBadData naming file and line.
+std::vector<MetricsLine> ReadMetrics(const std::string& path);
+
+}  // namespace ort_ed

@@ -1,0 +1,111 @@
+#include "tools/jobs/train/run_folder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "ort_ed/error.h"
+#include "tools/jobs/train/metrics.h"
+#include "tools/jobs/train/train_config.h"
+
+namespace ort_ed {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsRunFolder(const std::string& folder) { return fs::exists(folder + "/" + run_file::kConfig); }
+
+// Other programs have a config.toml, too: it must be one of ours before anything is removed.
+bool MayBeReplaced(const std::string& folder) {
+  if (!IsRunFolder(folder)) return false;
+  try {
+    TrainConfig config;
+    ReadConfig(folder + "/" + run_file::kConfig, config);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& name)) {
+  if (!fs::is_directory(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (matches(entry.path().filename().string())) fs::remove(entry.path());
+}
+
+bool IsTemporary(const std::string& name) {
+  const size_t suffix = name.rfind(".tmp-");
+  return suffix != std::string::npos && name.size() == suffix + 11;  // see AtomicFile
+}
+
+bool IsOfARun(const std::string& name) {
+  return name == run_file::kConfig || name == run_file::kModel || name == run_file::kBestModel ||
+         name == run_file::kCurves || name == MetricsLog::FileName() ||
+         name.starts_with("events.out.tfevents.") || IsTemporary(name);
+}
+
+bool IsCheckpoint(const std::string& name) {
+  return (name.starts_with("step-") && name.ends_with(".ckpt")) || IsTemporary(name);
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& folder)
+    : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw Error(ErrorCode::kIo, fmt::format("cannot open the folder '{}': {}", folder, std::strerror(errno)));
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    return;  // some file systems cannot lock
+  close(descriptor_);
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("another process is training in '{}'; wait for it or choose another folder", folder));
+}
+
+FolderLock::~FolderLock() { close(descriptor_); }
+
+void CheckUnused(const std::string& folder, ExistingRun existing) {
+  if (!fs::exists(folder)) return;
+  if (!fs::is_directory(folder))
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is a file; name a folder for the run", folder));
+  if (fs::is_empty(folder) || (existing == ExistingRun::kReplace && MayBeReplaced(folder))) return;
+  if (existing == ExistingRun::kReplace)
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not empty and no run directory; choose another folder", folder));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("'{0}' is not empty; go on with its run (--resume {0}), replace it (--force), or choose "
+                  "another folder",
+                  folder));
+}
+
+void MakeFolder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorCode::kIo, fmt::format("cannot make the folder '{}': {}", folder, error.message()));
+}
+
+void ClearRun(const std::string& folder) {
+  RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsCheckpoint);
+  RemoveMatching(folder, IsOfARun);
+}
+
+void RequireRunFolder(const std::string& folder) {
+  if (!IsRunFolder(folder))
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a run directory: it has no {}", folder, run_file::kConfig));
+}
+
+void RemoveTemporaryFiles(const std::string& folder) {
+  RemoveMatching(folder, IsTemporary);
+  RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsTemporary);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <onnxruntime_cxx_api.h>
+
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
+
+namespace ort_ed {
+
+// The kernels as operators of ONNX Runtime's CPU provider, on its own threads, in kCpuKernelDomain. All
+// tensors are float, attributes have no defaults, ? marks what may be left out:
+//
+//   Swish(x, beta?) -> y                    x * sigmoid(beta * x); beta: one element, 1 if left out
+//   SwishGrad(x, dy, beta?) -> dx, dbeta?   dbeta [1], whatever the shape of beta
+//   Dense(x, w, bias?) -> y                 x [rows, in], w [in, out], [out, in] with trans_w = 1, or [in]
+//   DenseGrad(x, w, dy) -> dx?, dw?, dbias?
+//   DenseSwish(x, w, bias?, beta?) -> y, sigmoid    Swish of the dense layer, and the sigmoid in it
+//   DenseSwishGrad(x, w, dy, y, sigmoid, beta?) -> dx?, dw?, dbias?, dbeta?
+//   Conv(x, w, bias?) -> y                  strides, pads, dilations: ONNX's Conv on x [n, h, w, c]
+//   ConvInputGrad(dy, w, x) -> dx           the same; x only for its shape
+//   ConvWeightGrad(x, dy, w) -> dw, dbias?  the same; w only for its shape
+//   ChannelsLast(x) -> y                    [n, c, h, w] to [n, h, w, c]
+//   ChannelsFirst(x) -> y                   [n, h, w, c] to [n, c, h, w]
+//   Elementwise(inputs...) -> results...    vectors of `size` elements, or numbers; program: an operation (0
+//   to
+//                                           4: Add, Sub, Mul, Div, Sqrt) and two values for each instruction,
+//                                           values: the inputs, then what the instructions made; results:
+//                                           values
+
+// Makes the operators known to the session. Sessions whose model does not use them are not affected.
+void RegisterCpuKernels(Ort::SessionOptions& options);
+
+}  // namespace ort_ed

@@ -1,7 +1,0 @@
-#define ORT_ED_SIMD_LANES 4
-#include "trainer/kernels/simd_kernels_impl.h"
-
-namespace ort_ed {
-extern const SimdKernels kGenericKernels;
-const SimdKernels kGenericKernels = MakeSimdKernels("generic");
-}  // namespace ort_ed

@@ -1,0 +1,100 @@
+#include "trainer/learner/device_session.h"
+
+#include "models/graph/graph_builder.h"
+#include "runtime/session.h"
+#include "trainer/kernels/ops/cpu_ops.h"
+
+namespace ort_ed {
+namespace {
+
+Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threads, bool arena) {
+  const std::string bytes = model.SerializeAsString();
+  Ort::SessionOptions options = MakeSessionOptions(device, threads);
+  // The pattern of the first run becomes one block for all later ones, while the first run's blocks stay in
+  // the arena: activations would take their memory twice. Without it they take it once, and no longer.
+  options.DisableMemPattern();
+  if (!arena) options.DisableCpuMemArena();
+  RegisterCpuKernels(options);
+  return OpenSession(std::as_bytes(std::span(bytes)), options, "graph '" + model.graph().name() + "'");
+}
+
+onnx::ModelProto CopyGraph() {
+  onnx::ModelProto model;
+  model.mutable_graph()->set_name("copy");
+  GraphBuilder builder(model);
+  const std::vector<int64_t> shape = {-1};
+  builder.Output(builder.Named(builder.Input("from", shape), "to"), shape);
+  return model;
+}
+
+std::vector<int64_t> LengthOf(const std::vector<float>& values) {
+  return {static_cast<int64_t>(values.size())};
+}
+
+}  // namespace
+
+DeviceSession::DeviceSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena)
+    : session_(Open(model, device, threads, arena)), binding_(session_) {}
+
+void DeviceSession::BindInput(const std::string& name, const Ort::Value& tensor) {
+  Translated(ErrorCode::kRuntime, "cannot give '" + name + "' to the training graph",
+             [&] { binding_.BindInput(name.c_str(), tensor); });
+}
+
+void DeviceSession::BindOutput(const std::string& name, const Ort::Value& tensor) {
+  Translated(ErrorCode::kRuntime, "cannot take '" + name + "' from the training graph",
+             [&] { binding_.BindOutput(name.c_str(), tensor); });
+}
+
+void DeviceSession::Run() {
+  Translated(ErrorCode::kRuntime,
+             "cannot run the training graph (if memory is short, use smaller micro-batches)", [&] {
+               binding_.SynchronizeInputs();
+               session_.Run(Ort::RunOptions(), binding_);
+               binding_.SynchronizeOutputs();
+             });
+  binding_.ClearBoundInputs();
+  binding_.ClearBoundOutputs();
+}
+
+Ort::Value Slice(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  auto* const data = const_cast<float*>(flat.GetTensorData<float>()) + offset;
+  return Ort::Value::CreateTensor<float>(flat.GetTensorMemoryInfo(), data, static_cast<size_t>(count),
+                                         shape.data(), shape.size());
+}
+
+DeviceMemoryPool::DeviceMemoryPool(const Device& device)
+    : copy_(CopyGraph(), device, 1, /*arena=*/false), allocator_(copy_.session(), DeviceMemory(device)) {}
+
+Ort::Value DeviceMemoryPool::Vector(int64_t size) {
+  return Translated(ErrorCode::kRuntime, "cannot allocate the training state",
+                    [&] { return Ort::Value::CreateTensor<float>(allocator_, &size, 1); });
+}
+
+Ort::Value DeviceMemoryPool::Vector(const std::vector<float>& values) {
+  Ort::Value vector = Vector(static_cast<int64_t>(values.size()));
+  Write(values, vector);
+  return vector;
+}
+
+void DeviceMemoryPool::Write(const std::vector<float>& values, const Ort::Value& vector) {
+  copy_.BindInput("from", HostTensor(const_cast<float*>(values.data()), LengthOf(values)));
+  copy_.BindOutput("to", vector);
+  copy_.Run();
+}
+
+std::vector<float> DeviceMemoryPool::Read(const Ort::Value& vector) {
+  std::vector<float> values(vector.GetTensorTypeAndShapeInfo().GetElementCount());
+  Read(vector, values);
+  return values;
+}
+
+void DeviceMemoryPool::Read(const Ort::Value& vector, std::span<float> values) {
+  copy_.BindInput("from", vector);
+  copy_.BindOutput("to", HostTensor(values.data(), {static_cast<int64_t>(values.size())}));
+  copy_.Run();
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,388 @@
+#include "trainer/learner/learner.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "trainer/graph/prepare_model.h"
+#include "trainer/learner/device_session.h"
+#include "trainer/learner/step_graph.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/passes/fuse_elementwise.h"
+#include "trainer/passes/use_cpu_kernels.h"
+
+namespace ort_ed {
+namespace {
+
+using step_tensor::GradientName;
+using step_tensor::Next;
+using step_tensor::StateTensorName;
+using Losses = std::array<float, 3>;
+using Report = std::array<float, 5>;
+
+// Up to this many parameters, a step is one run with two sets of buffers, which is fastest. Beyond, it is
+// worth more runs that memory is not taken twice; and pieces of this size stay in the cache.
+constexpr int64_t kPieceSize = int64_t{1} << 18;
+
+// A run of groups of a batch, or of elements of a vector.
+struct Groups {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+std::vector<Groups> Cut(int64_t groups, int64_t micro_batch) {
+  if (micro_batch == 0) micro_batch = groups;
+  std::vector<Groups> parts;
+  for (int64_t first = 0; first < groups; first += micro_batch) {
+    parts.push_back({first, std::min(micro_batch, groups - first)});
+  }
+  return parts;
+}
+
+template <size_t N>
+Ort::Value HostArray(std::array<float, N>& values) {
+  return HostTensor(values.data(), {static_cast<int64_t>(N)});
+}
+
+}  // namespace
+
+int64_t StateTensor::ElementCount() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+bool StepResult::finite() const {
+  return std::isfinite(loss) && std::isfinite(energy_positive) && std::isfinite(energy_negative) &&
+         std::isfinite(gradient_norm) && std::isfinite(parameter_norm);
+}
+
+struct Learner::Impl {
+  Impl(const onnx::ModelProto& model, const TrainingSpec& training_spec, const LearnerOptions& step_options)
+      : energy_model(model),
+        spec(training_spec),
+        options(step_options),
+        memory(options.device),
+        kinds(StateNames(spec.optimizer)),
+        changing_kinds(kinds.size()) {
+    if (!spec.fixed_zeros.empty()) kinds.push_back(kSupportKind);
+    if (options.micro_batch < 0) {
+      throw Error(ErrorCode::kInvalidArgument, "the size of micro-batches must not be negative");
+    }
+    PrepareForDifferentiation(energy_model);
+    if (HasCpuKernels()) UseCpuKernels(energy_model);
+    slots = TrainedParameters(energy_model, spec.frozen);
+    in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
+    const std::vector<float> parameters = FlatParameters(energy_model, slots);
+    ClearParameters(energy_model, slots);
+    for (const StepGraphKind kind : FirstKinds()) Open(kind);
+    SetState([&](const std::string& kind) { return InitialState(kind, parameters); });
+    if (in_place) MakeConstants();
+  }
+
+  std::vector<StepGraphKind> FirstKinds() const {
+    using Kind = StepGraphKind;
+    if (!in_place) return {Kind::kStep};
+    return {options.micro_batch > 0 ? Kind::kAccumulate : Kind::kGradient, Kind::kNorm, Kind::kApply};
+  }
+
+  std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
+    if (kind == "parameters" || kind == "average") return parameters;
+    if (kind == kSupportKind) return MakeSupport(parameters, slots, spec.fixed_zeros);
+    return std::vector<float>(parameters.size());
+  }
+
+  bool HasCpuKernels() const { return options.cpu_kernels && options.device.provider == "cpu"; }
+
+  int64_t FlatSize() const { return slots.back().offset + slots.back().size; }
+
+  void Open(StepGraphKind kind) {
+    StepGraph graph = BuildStepGraph(energy_model, spec, kind, slots);
+    if (HasCpuKernels()) FuseElementwise(graph.model);
+    dimension = graph.dimension;
+    sessions.try_emplace(kind, graph.model, options.device, options.threads);
+  }
+
+  // Sessions that not every training needs are opened when they are first needed.
+  DeviceSession& Session(StepGraphKind kind) {
+    if (!sessions.count(kind)) Open(kind);
+    return sessions.at(kind);
+  }
+
+  // `vector_of` gives the values of a kind.
+  template <typename VectorOf>
+  void SetState(VectorOf&& vector_of) {
+    state.clear();
+    next_state.clear();
+    for (const std::string& kind : kinds) {
+      const std::vector<float> vector = vector_of(kind);
+      state.push_back(memory.Vector(vector));
+      if (!in_place && next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
+    }
+  }
+
+  void MakeConstants() {
+    const OptimizerSpec& o = spec.optimizer;
+    const auto add = [&](const char* name, const std::vector<float>& vector) {
+      if (!vector.empty()) constants.emplace(name, memory.Vector(vector));
+    };
+    add(step_tensor::kWeightDecay,
+        PenaltyVector(o.weight_decay, o.weight_decay_parameters, "weight decay", slots));
+    add(step_tensor::kL1, PenaltyVector(o.l1, o.l1_parameters, "l1 penalty", slots));
+    gradient = memory.Vector(FlatSize());
+  }
+
+  void CheckBatch(const ContrastiveBatch& batch) const {
+    const auto require = [](bool holds, const std::string& what) {
+      if (!holds) throw Error(ErrorCode::kInvalidArgument, "the batch does not fit the training: " + what);
+    };
+    require(batch.positives > 0, "it is empty");
+    require(batch.dimension == dimension, "its rows have " + std::to_string(batch.dimension) +
+                                              " values, the model takes " + std::to_string(dimension));
+    require(batch.negatives == spec.loss.negatives, "it has " + std::to_string(batch.negatives) +
+                                                        " negatives for each positive instead of " +
+                                                        std::to_string(spec.loss.negatives));
+    require(batch.log_weights.empty() != spec.loss.weighted,
+            spec.loss.weighted ? "the weights of the negatives are missing" : "it has weights");
+  }
+
+  void BindBatch(DeviceSession& session, const ContrastiveBatch& batch, Groups groups) {
+    const int64_t group_rows = 1 + batch.negatives;
+    auto* const rows = const_cast<uint8_t*>(batch.rows.data());  // ONNX Runtime does not write to inputs
+    session.BindInput(step_tensor::kRows, HostTensor(rows + groups.first * group_rows * dimension,
+                                                     {groups.count * group_rows, dimension}));
+    if (!spec.loss.weighted) return;
+    auto* const weights = const_cast<float*>(batch.log_weights.data());
+    session.BindInput(step_tensor::kLogWeights,
+                      HostTensor(weights + groups.first * group_rows, {groups.count, group_rows}));
+  }
+
+  void BindControl(DeviceSession& session, std::vector<float>& control) {
+    session.BindInput(step_tensor::kControl, HostTensor(control.data(), {kControlSize}));
+  }
+
+  void BindParameters(DeviceSession& session, const Ort::Value& parameters) {
+    for (const ParameterSlot& slot : slots)
+      session.BindInput(slot.name, Slice(parameters, slot.offset, slot.shape));
+  }
+
+  void BindStep(DeviceSession& session, const ContrastiveBatch& batch, Groups groups,
+                std::vector<float>& control) {
+    BindBatch(session, batch, groups);
+    BindControl(session, control);
+    BindParameters(session, state[0]);
+  }
+
+  // Everything in one run, which leaves the old state as it was.
+  StepResult StepAndSwap(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Report report{};
+    DeviceSession& session = Session(StepGraphKind::kStep);
+    BindStep(session, batch, {0, batch.positives}, control);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      session.BindInput(StateTensorName(kinds[i]), state[i]);
+      if (i < changing_kinds) session.BindOutput(Next(StateTensorName(kinds[i])), next_state[i]);
+    }
+    session.BindOutput(step_tensor::kReport, HostArray(report));
+    session.Run();
+    const StepResult result{{report[0], report[1], report[2]}, report[3], report[4]};
+    if (result.finite()) std::ranges::swap_ranges(next_state, state);
+    return result;
+  }
+
+  // The gradient first; if it is good, the state takes the step where it lies, piece by piece.
+  StepResult StepInPlace(const ContrastiveBatch& batch, std::vector<float>& control) {
+    const Losses losses =
+        options.micro_batch > 0 ? GradientInParts(batch, control) : Gradient(batch, control);
+    StepResult result{{losses[0], losses[1], losses[2]}, std::sqrt(SumOverPieces(StepGraphKind::kNorm)), 0};
+    for (const float value : control)
+      if (!std::isfinite(value)) result.parameter_norm = value;
+    if (!result.finite()) return result;
+    std::array<float, 1> clip = {static_cast<float>(ClipFactor(spec.optimizer, result.gradient_norm))};
+    result.parameter_norm =
+        std::sqrt(SumOverPieces(StepGraphKind::kApply, [&](DeviceSession& session, Groups piece) {
+          BindControl(session, control);
+          session.BindInput(step_tensor::kClip, HostArray(clip));
+          for (size_t i = 0; i < changing_kinds; ++i)
+            session.BindOutput(Next(StateTensorName(kinds[i])), Slice(state[i], piece.first, {piece.count}));
+        }));
+    return result;
+  }
+
+  Losses Gradient(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Losses losses{};
+    DeviceSession& session = Session(StepGraphKind::kGradient);
+    BindStep(session, batch, {0, batch.positives}, control);
+    for (const ParameterSlot& slot : slots)
+      session.BindOutput(GradientName(slot.name), Slice(gradient, slot.offset, slot.shape));
+    session.BindOutput(step_tensor::kLosses, HostArray(losses));
+    session.Run();
+    return losses;
+  }
+
+  Losses GradientInParts(const ContrastiveBatch& batch, std::vector<float>& control) {
+    Losses losses{};
+    for (const Groups& piece : Cut(FlatSize(), kPieceSize))
+      memory.Write(std::vector<float>(static_cast<size_t>(piece.count)),
+                   Slice(gradient, piece.first, {piece.count}));
+    DeviceSession& session = Session(StepGraphKind::kAccumulate);
+    for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
+      BindStep(session, batch, groups, control);
+      for (const ParameterSlot& slot : slots) {
+        const std::string name = GradientName(slot.name);
+        session.BindInput(name, Slice(gradient, slot.offset, slot.shape));
+        session.BindOutput(Next(name), Slice(gradient, slot.offset, slot.shape));
+      }
+      session.BindInput(step_tensor::kLosses, HostArray(losses));
+      session.BindOutput(Next(step_tensor::kLosses), HostArray(losses));
+      session.Run();
+    }
+    return losses;
+  }
+
+  // Runs a graph on every piece of the flat vectors; `bind` binds what is not the same for all such graphs.
+  // Returns the sum of the squares that it reports.
+  template <typename Bind>
+  double SumOverPieces(StepGraphKind kind, Bind&& bind) {
+    double sum = 0;
+    DeviceSession& session = Session(kind);
+    for (const Groups& piece : Cut(FlatSize(), kPieceSize)) {
+      std::array<float, 1> squares{};
+      session.BindInput(step_tensor::kGradient, Slice(gradient, piece.first, {piece.count}));
+      for (size_t i = 0; i < kinds.size(); ++i)
+        session.BindInput(StateTensorName(kinds[i]), Slice(state[i], piece.first, {piece.count}));
+      for (const auto& [name, vector] : constants)
+        session.BindInput(name, Slice(vector, piece.first, {piece.count}));
+      bind(session, piece);
+      session.BindOutput(step_tensor::kSquares, HostArray(squares));
+      session.Run();
+      sum += squares[0];
+    }
+    return sum;
+  }
+  double SumOverPieces(StepGraphKind kind) {
+    return SumOverPieces(kind, [](DeviceSession&, Groups) {});
+  }
+
+  // The state vector `kind`, or the parameters if there is none.
+  const Ort::Value& Vector(const std::string& kind) const {
+    const auto found = std::ranges::find(kinds, kind);
+    return state[found == kinds.end() ? 0 : static_cast<size_t>(found - kinds.begin())];
+  }
+
+  onnx::ModelProto energy_model;
+  TrainingSpec spec;
+  LearnerOptions options;
+  DeviceMemoryPool memory;
+  std::vector<std::string> kinds;  // of the state vectors
+  size_t changing_kinds;           // of which the first so many change from step to step
+  std::vector<ParameterSlot> slots;
+  int64_t dimension = 0;
+  std::map<StepGraphKind, DeviceSession> sessions;
+  std::vector<Ort::Value> state;                // in the order of kinds
+  bool in_place = false;                        // whether a step changes `state` where it lies
+  std::vector<Ort::Value> next_state;           // not in place: of the kinds that change
+  Ort::Value gradient{nullptr};                 // in place: all gradients
+  std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
+};
+
+void KeepZeros(std::span<const float> parameters, std::span<float> average) {
+  for (size_t i = 0; i < average.size(); ++i)
+    if (parameters[i] == 0) average[i] = 0;
+}
+
+Learner::Learner(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
+                 const LearnerOptions& options)
+    : impl_(std::make_unique<Impl>(energy_model, spec, options)) {}
+Learner::~Learner() = default;
+Learner::Learner(Learner&&) noexcept = default;
+Learner& Learner::operator=(Learner&&) noexcept = default;
+
+int64_t Learner::dimension() const { return impl_->dimension; }
+int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
+
+StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
+  impl_->CheckBatch(batch);
+  std::vector<float> control = ControlVector(impl_->spec.optimizer, learning_rate, step, batch.positives);
+  return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
+}
+
+ContrastiveLoss Learner::Evaluate(const ContrastiveBatch& batch, bool averaged) {
+  impl_->CheckBatch(batch);
+  std::vector<float> control = ControlVector(impl_->spec.optimizer, 0, 1, batch.positives);
+  DeviceSession& session = impl_->Session(StepGraphKind::kEvaluate);
+  ContrastiveLoss total;
+  for (const Groups& groups : Cut(batch.positives, impl_->options.micro_batch)) {
+    Losses losses{};
+    impl_->BindBatch(session, batch, groups);
+    impl_->BindControl(session, control);
+    impl_->BindParameters(session, impl_->Vector(averaged ? "average" : "parameters"));
+    session.BindOutput(step_tensor::kLosses, HostArray(losses));
+    session.Run();
+    total.loss += losses[0];
+    total.energy_positive += losses[1];
+    total.energy_negative += losses[2];
+  }
+  return total;
+}
+
+std::vector<StateTensor> Learner::DescribeState() const {
+  std::vector<StateTensor> tensors;
+  for (const std::string& kind : impl_->kinds) {
+    for (const ParameterSlot& slot : impl_->slots) tensors.push_back({kind, slot.name, slot.shape, {}});
+  }
+  return tensors;
+}
+
+std::vector<float> Learner::ReadValues(const StateTensor& tensor) {
+  const auto slot = std::ranges::find(impl_->slots, tensor.parameter, &ParameterSlot::name);
+  return impl_->memory.Read(Slice(impl_->Vector(tensor.kind), slot->offset, {slot->size}));
+}
+
+std::vector<StateTensor> Learner::ReadState() {
+  std::vector<StateTensor> tensors = DescribeState();
+  for (StateTensor& tensor : tensors) tensor.values = ReadValues(tensor);
+  return tensors;
+}
+
+void Learner::WriteState(std::span<const StateTensor> state) {
+  std::map<std::pair<std::string, std::string>, const StateTensor*> pieces;
+  for (const StateTensor& tensor : state) pieces[{tensor.kind, tensor.parameter}] = &tensor;
+  std::map<std::string, std::vector<float>> vectors;
+  for (const std::string& kind : impl_->kinds) {
+    std::vector<float>& vector = vectors[kind];
+    vector.resize(static_cast<size_t>(impl_->FlatSize()));
+    for (const ParameterSlot& slot : impl_->slots) {
+      const std::string name = kind + " of '" + slot.name + "'";
+      const auto found = pieces.find({kind, slot.name});
+      if (found == pieces.end()) {
+        throw Error(ErrorCode::kInvalidArgument, "the training state lacks the " + name);
+      }
+      const StateTensor& tensor = *found->second;
+      if (tensor.shape != slot.shape || tensor.values.size() != static_cast<size_t>(slot.size)) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    "the " + name + " in the training state has another shape than the model");
+      }
+      std::ranges::copy(tensor.values, vector.begin() + slot.offset);
+      pieces.erase(found);
+    }
+  }
+  if (!pieces.empty()) {
+    const auto& [kind, parameter] = pieces.begin()->first;
+    throw Error(ErrorCode::kInvalidArgument, "the training state holds the " + kind + " of '" + parameter +
+                                                 "', which this training does not know");
+  }
+  impl_->SetState([&](const std::string& kind) { return std::move(vectors.at(kind)); });
+}
+
+void Learner::Export(onnx::ModelProto& energy_model, bool averaged) {
+  const Ort::Value& vector = impl_->Vector(averaged ? "average" : "parameters");
+  for (const ParameterSlot& slot : impl_->slots) {
+    const std::span<float> values = MutableParameter(energy_model, slot);
+    impl_->memory.Read(Slice(vector, slot.offset, {slot.size}), values);
+    if (averaged && impl_->spec.optimizer.l1 > 0)
+      KeepZeros(impl_->memory.Read(Slice(impl_->Vector("parameters"), slot.offset, {slot.size})), values);
+  }
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "trainer/learner/training_spec.h"
+
+namespace ort_ed {
+
+// One trained tensor: where it lies in the flat vectors of the training state.
+struct ParameterSlot {
+  std::string name;
+  std::vector<int64_t> shape;
+  int64_t offset = 0;
+  int64_t size = 0;
+};
+
+// The initialisers that may be trained: those of floats, but for the statistics of BatchNormalization.
+std::vector<std::string> ParameterNames(const onnx::ModelProto& model);
+
+std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
+
+// Names of the graphs' inputs and outputs. Parameters are called as in the energy model, their gradients
+// GradientName(parameter), state vectors StateTensorName(kind) for the kinds of StateNames(); an output that
+// takes the place of an input is called Next(input), and may share its memory unless the graph is kStep.
+//   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
+//   log_weights  float [groups, 1 + M]: log omega, only if LossSpec::weighted
+//   control      float [kControlSize]: what changes from step to step, see ControlVector()
+//   state        float [P] each
+//   support      float [P]: see kSupportKind; only if TrainingSpec::fixed_zeros
+//   gradient     float [P]: all gradients as one vector
+//   weight_decay, l1  float [P]: strengths of the penalties, only where they differ (PenaltyVector())
+//   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives
+//   report       float [5]: losses, norm of the gradient before clipping, norm of the new parameters
+//   squares      float [1]: sum of the squares of the gradient before clipping, or of the new parameters
+//   clip         float [1]: what the gradient is multiplied by
+namespace step_tensor {
+inline constexpr char kRows[] = "ort_ed.rows";
+inline constexpr char kLogWeights[] = "ort_ed.log_weights";
+inline constexpr char kControl[] = "ort_ed.control";
+inline constexpr char kGradient[] = "ort_ed.gradient";
+inline constexpr char kLosses[] = "ort_ed.losses";
+inline constexpr char kReport[] = "ort_ed.report";
+inline constexpr char kSquares[] = "ort_ed.squares";
+inline constexpr char kClip[] = "ort_ed.clip";
+inline constexpr char kWeightDecay[] = "ort_ed.weight_decay";
+inline constexpr char kL1[] = "ort_ed.l1";
+inline std::string GradientName(const std::string& parameter) { return "ort_ed.gradient/" + parameter; }
+inline std::string StateTensorName(const std::string& kind) { return "ort_ed." + kind; }
+inline std::string Next(const std::string& input) { return input + ".next"; }
+}  // namespace step_tensor
+
+// The graphs one can make of an energy model; all of standard ONNX operators.
+enum class StepGraphKind {
+  kStep,        // rows, log_weights, control, parameters, state, support -> next state, report
+  kGradient,    // rows, log_weights, control, parameters -> gradients, losses
+  kAccumulate,  // rows, log_weights, control, parameters, gradients, losses -> next gradients, next losses
+  kEvaluate,    // rows, log_weights, control, parameters -> losses
+  // On corresponding pieces, of any length, of the flat vectors:
+  kNorm,   // gradient, state, support, l1 -> squares
+  kApply,  // gradient, control, clip, state, support, weight_decay, l1 -> next state, squares
+};
+
+struct StepGraph {
+  onnx::ModelProto model;
+  std::vector<ParameterSlot> parameters;  // in the order of the flat vectors, P values in total
+  int64_t dimension = 0;
+};
+
+// What BuildStepGraph() trains: the float initialisers that influence the energy, but those that are
+// frozen and the statistics of BatchNormalization. Throws kBadModel where the model breaks the contract or
+// cannot be differentiated, and kInvalidArgument for a pattern that selects nothing or if nothing is left to
+// train.
+std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
+                                             const std::vector<std::string>& frozen);
+
+// Everything of a step (energies, loss, weights c, gradients, clipping, optimiser, moving average) becomes
+// nodes of one model, or of three where that would take too much memory. The optimiser works on one flat
+// vector of all parameters, so that it costs the same for many small tensors as for one large one. Throws as
+// TrainedParameters() and Validate() do.
+StepGraph BuildStepGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
+                         StepGraphKind kind = StepGraphKind::kStep);
+// The same where TrainedParameters() are known; their values are not needed.
+StepGraph BuildStepGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec, StepGraphKind kind,
+                         std::vector<ParameterSlot> slots);
+
+// The strength of a penalty on each parameter; empty if it is the same on all. Throws kInvalidArgument for a
+// pattern that selects nothing.
+std::vector<float> PenaltyVector(double strength, const std::vector<std::string>& patterns,
+                                 const std::string& what, const std::vector<ParameterSlot>& slots);
+
+// The state vector kSupportKind for a training that starts from `parameters`. Throws kInvalidArgument for a
+// pattern that selects nothing.
+std::vector<float> MakeSupport(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
+                               const std::vector<std::string>& fixed_zeros);
+
+// The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
+// StepControl.
+inline constexpr int64_t kControlSize = 6;
+std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
+                                 int64_t groups);
+
+// The parameters' values in the model, as one flat vector; and back.
+std::vector<float> FlatParameters(const onnx::ModelProto& model, const std::vector<ParameterSlot>& slots);
+void SetParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots,
+                   const std::vector<float>& values);
+
+// The memory of one parameter's values in the model, to be written to.
+std::span<float> MutableParameter(onnx::ModelProto& model, const ParameterSlot& slot);
+
+// Frees the memory of their values.
+void ClearParameters(onnx::ModelProto& model, const std::vector<ParameterSlot>& slots);
+
+}  // namespace ort_ed

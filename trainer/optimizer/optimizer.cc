@@ -1,0 +1,119 @@
+#include "trainer/optimizer/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ort_ed {
+namespace {
+
+Value Norm(const Value& vector) {
+  return Sqrt(Reduce("ReduceSumSquare", vector, std::vector<int64_t>{0}, true));
+}
+
+// a * x + b * y with constant a + b = 1.
+Value Blend(double a, const Value& x, const Value& y) {
+  return x * static_cast<float>(a) + y * static_cast<float>(1 - a);
+}
+
+constexpr float kClipEpsilon = 1e-6f;  // PyTorch's, so that results can be compared
+
+// At most `limit` long.
+Value Clip(const Value& gradient, const Value& norm, double limit) {
+  GraphBuilder& graph = *gradient.graph;
+  return gradient * Op("Min", {static_cast<float>(limit) / (norm + kClipEpsilon), graph.Scalar(1)});
+}
+
+Value SoftThreshold(const Value& x, const Value& threshold) {
+  return Op("Sign", {x}) * Op("Relu", {Op("Abs", {x}) - threshold});
+}
+
+// Where a rule sends the parameters before the proximal step, and the metric it measures lengths in: the
+// gradient is divided by `denominator`, so the penalty's threshold must be too, or the zeros of the whole
+// would not be those of loss + l1 * |theta|.
+struct Move {
+  Value parameters;
+  std::vector<Value> moments;
+  Value denominator;  // NoValue: 1
+};
+
+Move AdamMove(const OptimizerSpec& spec, const std::vector<Value>& state, const Value& gradient,
+              const ControlValues& control) {
+  const Value first = Blend(spec.beta1, state[1], gradient);
+  const Value second = Blend(spec.beta2, state[2], gradient * gradient);
+  const Value denominator = Sqrt(second) + control.epsilon;
+  return {state[0] - first / denominator * control.step_size, {first, second}, denominator};
+}
+
+Move SgdMove(const OptimizerSpec& spec, const std::vector<Value>& state, const Value& gradient,
+             const ControlValues& control) {
+  const Value velocity = state[1] * static_cast<float>(spec.momentum) + gradient;
+  return {state[0] - velocity * control.step_size, {velocity}, NoValue(gradient)};
+}
+
+// The average forgets faster in the first steps, so that a short run does not deploy its initial parameters.
+double AverageWeight(const OptimizerSpec& spec, double step) {
+  return 1 - std::min(spec.ema_decay, (1 + step) / (10 + step));
+}
+
+}  // namespace
+
+// Adam with bias correction, theta - lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), written as
+// theta - step_size * m / (sqrt(v) + epsilon'). A momentum of mu multiplies a constant gradient by 1 / (1 -
+// mu).
+StepControl MakeControl(const OptimizerSpec& spec, double learning_rate, int64_t step) {
+  const double t = static_cast<double>(step);
+  const double average = AverageWeight(spec, t);
+  if (spec.kind == OptimizerKind::kSgd) {
+    return {learning_rate, learning_rate, 0, learning_rate / (1 - spec.momentum), average};
+  }
+  const double correction1 = 1 - std::pow(spec.beta1, t);
+  const double correction2 = std::sqrt(1 - std::pow(spec.beta2, t));
+  return {learning_rate, learning_rate * correction2 / correction1, spec.epsilon * correction2,
+          learning_rate * correction2, average};
+}
+
+Value EmitPenalisedGradient(const OptimizerSpec& spec, const Value& theta, const Value& gradient,
+                            const Penalties& penalties) {
+  const bool subgradient = spec.l1 > 0 && spec.l1_form == L1Form::kSubgradient;
+  return subgradient ? gradient + Op("Sign", {theta}) * penalties.l1 : gradient;
+}
+
+double ClipFactor(const OptimizerSpec& spec, double norm) {
+  return spec.clip_norm > 0 ? std::min(1.0, spec.clip_norm / (norm + kClipEpsilon)) : 1;
+}
+
+std::vector<Value> EmitUpdate(const OptimizerSpec& spec, const std::vector<Value>& state,
+                              const Value& gradient, const ControlValues& control,
+                              const Penalties& penalties) {
+  const bool decoupled = spec.kind == OptimizerKind::kAdamW;
+  const Value& theta = state[0];
+  const Value g = spec.weight_decay > 0 && !decoupled ? gradient + theta * penalties.weight_decay : gradient;
+  Move move =
+      spec.kind == OptimizerKind::kSgd ? SgdMove(spec, state, g, control) : AdamMove(spec, state, g, control);
+  if (spec.weight_decay > 0 && decoupled) {
+    move.parameters = move.parameters - theta * (penalties.weight_decay * control.learning_rate);
+  }
+  if (spec.l1 > 0 && spec.l1_form == L1Form::kProximal) {
+    const Value threshold = penalties.l1 * control.threshold;
+    move.parameters = SoftThreshold(move.parameters,
+                                    move.denominator.name.empty() ? threshold : threshold / move.denominator);
+  }
+  std::vector<Value> next = {move.parameters};
+  next.insert(next.end(), move.moments.begin(), move.moments.end());
+  if (spec.ema_decay > 0) next.push_back(state.back() + (move.parameters - state.back()) * control.average);
+  return next;
+}
+
+OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
+                             const Value& gradient, const ControlValues& control,
+                             const Penalties& penalties) {
+  Value g = EmitPenalisedGradient(spec, state[0], gradient, penalties);
+  const Value gradient_norm = Norm(g);
+  if (spec.clip_norm > 0) g = Clip(g, gradient_norm, spec.clip_norm);
+  OptimizerNodes nodes;
+  nodes.next_state = EmitUpdate(spec, state, g, control, penalties);
+  nodes.norms = Op("Concat", {gradient_norm, Norm(nodes.next_state[0])}, {{"axis", int64_t{0}}});
+  return nodes;
+}
+
+}  // namespace ort_ed
