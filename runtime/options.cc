@@ -288,7 +288,8 @@ class OptionApplier {
     return "";
   }
 
-  [[noreturn]] void Refuse(const std::string& key, const std::string& reason, OptionError::Problem problem) const {
+  [[noreturn]] void Refuse(const std::string& key, const std::string& reason,
+                           OptionError::Problem problem) const {
     throw OptionError(key, reason, problem, given_.OriginOf(key));
   }
 

@@ -25,7 +25,8 @@ enum class ExternalData {
 onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data = ExternalData::kLoad);
 
 // The same of bytes that were read from the file `path`.
-onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& path, ExternalData external_data);
+onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& path,
+                           ExternalData external_data);
 
 // The same from memory; `name` stands for the file in messages. Tensors in other files are refused.
 onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name);

@@ -64,7 +64,7 @@ struct Limits {
   }
 };
 
-struct Periodthing {
+struct Everything {
   std::string name = "x";
   std::optional<int64_t> rows;
   std::vector<double> levels = {0.1};

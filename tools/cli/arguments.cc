@@ -22,7 +22,8 @@ bool MayBeRepeated(const Option& option) {
 // The options of a command by the words that name them.
 class OptionWords {
  public:
-  explicit OptionWords(const Command& command) : command_(command), visible_(VisibleOptions(command.schema())) {
+  explicit OptionWords(const Command& command)
+      : command_(command), visible_(VisibleOptions(command.schema())) {
     for (const VisibleOption& each : visible_) {
       if (each.option->positional) continue;
       Add(OptionName(each.key), each);
@@ -34,8 +35,8 @@ class OptionWords {
 
   const std::vector<VisibleOption>& visible() const { return visible_; }
 
-  // argparse takes the default where the value of an option was forgotten, and says only that it does not know an
-  // option: a user wants to see what there is.
+  // argparse takes the default where the value of an option was forgotten, and says only that it does not
+  // know an option: a user wants to see what there is.
   void Check(const Words& words) const {
     for (size_t i = 0; i < words.size(); ++i) {
       const std::string name = words[i].substr(0, words[i].find('='));
@@ -76,7 +77,7 @@ Words WithoutDoubleDash(Words words) {
   return words;
 }
 
-void Declare(argparse::ArgumentParser& parser, const VisibleOption& each) {
+void AddArgument(argparse::ArgumentParser& parser, const VisibleOption& each) {
   const Option& option = *each.option;
   if (option.positional) {
     parser.add_argument(each.key).nargs(argparse::nargs_pattern::optional);
@@ -92,7 +93,8 @@ void Declare(argparse::ArgumentParser& parser, const VisibleOption& each) {
     }
   };
   add(OptionName(each.key));
-  if (option.letter != 0) parser.add_hidden_alias_for(parser[OptionName(each.key)], std::string("-") + option.letter);
+  if (option.letter != 0)
+    parser.add_hidden_alias_for(parser[OptionName(each.key)], std::string("-") + option.letter);
   for (const std::string& old : option.old_keys) add(OptionName(old));
   if (option.type == OptionType::kFlag) parser.add_argument("--no-" + OptionName(each.key).substr(2)).flag();
 }
@@ -128,7 +130,8 @@ void RequireAll(const Command& command, const GivenOptions& given) {
                        std::ranges::any_of(option.old_keys, [&](const auto& old) { return given.Has(old); });
     if (!option.required || there) continue;
     const std::string name = option.positional ? option.key : OptionName(option.key);
-    throw UsageError(fmt::format("{} is missing: {} (see `ort-ed {} --help`)", name, option.help, command.name));
+    throw UsageError(
+        fmt::format("{} is missing: {} (see `ort-ed {} --help`)", name, option.help, command.name));
   }
 }
 
@@ -170,7 +173,7 @@ GivenOptions ParseArguments(const Command& command, const std::vector<std::strin
   const OptionWords options(command);
   options.Check(words);
   argparse::ArgumentParser parser(command.name, "", argparse::default_arguments::none);
-  for (const VisibleOption& each : options.visible()) Declare(parser, each);
+  for (const VisibleOption& each : options.visible()) AddArgument(parser, each);
   Words with_program = {command.name};
   with_program.insert(with_program.end(), words.begin(), words.end());
   try {

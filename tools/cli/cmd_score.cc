@@ -24,10 +24,12 @@ struct ScoreCommand {
     using C = ScoreCommand;
     declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
     declare("data", &C::data, "FILE",
-            "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin, whose lines are scored as they "
+            "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin, whose lines are "
+            "scored as they "
             "come")
         .Positional();
-    declare("output", &C::output, "FILE", "where the energies go: .npy, .csv or .tsv; without it CSV on stdout")
+    declare("output", &C::output, "FILE",
+            "where the energies go: .npy, .csv or .tsv; without it CSV on stdout")
         .Letter('o');
     declare("json", &C::json, "", "print a summary as JSON on stdout; the energies then go only to --output");
     declare("batch", &C::batch, "[0, inf)",
@@ -45,14 +47,12 @@ nlohmann::ordered_json ToJson(const ColumnStatistics& column) {
           {"max", column.max()}};
 }
 
-nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& model, const ScoreResult& result) {
+nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& model,
+                              const ScoreResult& result) {
   nlohmann::ordered_json json = {
-      {"model", command.model},
-      {"data", command.data},
-      {"rows", result.energy.count()},
-      {"dimension", model.dimension()},
-      {"energy", ToJson(result.energy)},
-      {"not_finite", result.energy.not_finite()},
+      {"model", command.model},          {"data", command.data},
+      {"rows", result.energy.count()},   {"dimension", model.dimension()},
+      {"energy", ToJson(result.energy)}, {"not_finite", result.energy.not_finite()},
   };
   if (result.log_likelihood) {
     const LogZ& log_z = *model.metadata().log_z;
@@ -68,7 +68,8 @@ nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& mo
 }
 
 void RunScore(const ScoreCommand& command) {
-  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}}, command.json);
+  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}},
+                   command.json);
   Terminal terminal;
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
@@ -79,7 +80,8 @@ void RunScore(const ScoreCommand& command) {
   const std::vector<std::string> names = ScoreColumns(model);
   std::unique_ptr<RowWriter<float>> writer;
   if (!output.empty())
-    writer = CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
+    writer =
+        CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
   const ScoreResult result = Score(model, *rows, writer.get(), terminal);
   if (writer) writer->Commit();
   if (command.json) std::cout << ToJson(command, model, result).dump(2) << "\n";

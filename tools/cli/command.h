@@ -7,22 +7,23 @@
 
 namespace ort_ed {
 
-// A subcommand: a struct that declares its options, and a function of that struct. Adding one: write cmd_<name>.cc
-// with a `const Command k<Name>Command` and add its row in commands.cc.
+// A subcommand: a struct that declares its options, and a function of that struct. Adding one: write
+// cmd_<name>.cc with a `const Command k<Name>Command` and add its row in commands.cc.
 struct Command {
   const char* name;
   const char* summary;      // one line for `ort-ed --help`
   const char* description;  // more of it, for its own help; may be empty
   const char* examples;     // at the end of its help
   const Schema& (*schema)();
-  // Results go to stdout, logs to stderr (spdlog). Failure is an exception: OptionError and UsageError end with exit
-  // code 2, others with 1.
+  // Results go to stdout, logs to stderr (spdlog). Failure is an exception: OptionError and UsageError end
+  // with exit code 2, others with 1.
   void (*run)(const GivenOptions& given);
 };
 
 // A command whose options are all given by arguments.
 template <typename Options, void (*Run)(const Options&)>
-Command MakeCommand(const char* name, const char* summary, const char* examples, const char* description = "") {
+Command MakeCommand(const char* name, const char* summary, const char* examples,
+                    const char* description = "") {
   return {name, summary, description, examples, &SchemaOf<Options>, [](const GivenOptions& given) {
             Options options;
             given.ApplyTo(options);

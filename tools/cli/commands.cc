@@ -2,23 +2,13 @@
 
 namespace ort_ed {
 
-extern const Command kCheckCommand;
-extern const Command kDataCommand;
 extern const Command kDevicesCommand;
-extern const Command kEvalCommand;
-extern const Command kExportCommand;
-extern const Command kInspectCommand;
-extern const Command kLogZCommand;
-extern const Command kNewCommand;
-extern const Command kPlotCommand;
-extern const Command kSampleCommand;
 extern const Command kScoreCommand;
-extern const Command kTrainCommand;
 
 const std::vector<const Command*>& Commands() {
   static const std::vector<const Command*> commands = {
-      &kNewCommand,   &kInspectCommand, &kCheckCommand, &kDataCommand, &kTrainCommand, &kExportCommand,
-      &kScoreCommand, &kSampleCommand,  &kLogZCommand,  &kEvalCommand, &kPlotCommand,  &kDevicesCommand,
+      &kScoreCommand,
+      &kDevicesCommand,
   };
   return commands;
 }

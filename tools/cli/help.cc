@@ -64,7 +64,8 @@ std::string Explanation(const VisibleOption& each) {
 std::string KindLines(const Option& option) {
   std::string lines;
   for (const KindRow& row : option.kinds().rows)
-    lines += fmt::format("{}{:<16}{}\n", std::string(kColumn, ' '), row.name, Wrapped(row.summary, kColumn + 16));
+    lines +=
+        fmt::format("{}{:<16}{}\n", std::string(kColumn, ' '), row.name, Wrapped(row.summary, kColumn + 16));
   return lines;
 }
 
@@ -72,7 +73,8 @@ std::string Usage(const Command& command) {
   std::string usage = fmt::format("Usage: ort-ed {}", command.name);
   for (const Option& option : command.schema().options) {
     if (option.positional) usage += " " + option.key;
-    if (option.required && !option.positional) usage += fmt::format(" {} {}", OptionName(option.key), Metavar(option));
+    if (option.required && !option.positional)
+      usage += fmt::format(" {} {}", OptionName(option.key), Metavar(option));
   }
   return usage + " [OPTIONS]\n";
 }
@@ -90,7 +92,8 @@ std::string OverviewText() {
   std::string text =
       "Train discrete energy-based models with energy discrepancy; deploy them as ONNX.\n\nUsage: ort-ed "
       "COMMAND ...\n\n";
-  for (const Command* command : Commands()) text += fmt::format("  {:<10}{}\n", command->name, command->summary);
+  for (const Command* command : Commands())
+    text += fmt::format("  {:<10}{}\n", command->name, command->summary);
   return text +
          "\n`ort-ed COMMAND --help` explains a command and shows examples; `ort-ed --version` tells the "
          "versions.\n";

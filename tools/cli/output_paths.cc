@@ -38,7 +38,8 @@ void CheckOutput(const PathOption& output, const std::vector<PathOption>& others
 
 }  // namespace
 
-void CheckOutputPaths(const std::vector<PathOption>& outputs, const std::vector<PathOption>& inputs, bool json) {
+void CheckOutputPaths(const std::vector<PathOption>& outputs, const std::vector<PathOption>& inputs,
+                      bool json) {
   for (const PathOption& output : outputs)
     if (!output.path.empty()) CheckOutput(output, outputs, inputs, json);
 }

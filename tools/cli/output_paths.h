@@ -10,12 +10,13 @@ struct PathOption {
   std::string key, path;
 };
 
-// Refuses outputs that would overwrite an input or one another, and more than one result on the standard output (`json`:
-// there is one already). Throws OptionError.
-void CheckOutputPaths(const std::vector<PathOption>& outputs, const std::vector<PathOption>& inputs, bool json = false);
+// Refuses outputs that would overwrite an input or one another, and more than one result on the standard
+// output (`json`: there is one already). Throws OptionError.
+void CheckOutputPaths(const std::vector<PathOption>& outputs, const std::vector<PathOption>& inputs,
+                      bool json = false);
 
-// The path of a picture, which must end in .png: one that does not is likely a file that shall stay. Throws OptionError
-// of `key`.
+// The path of a picture, which must end in .png: one that does not is likely a file that shall stay. Throws
+// OptionError of `key`.
 std::string PicturePath(const std::string& key, const std::string& path);
 
 }  // namespace ort_ed

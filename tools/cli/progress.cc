@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
 #include <spdlog/spdlog.h>
 #include <unistd.h>
-
-#include "ort_ed/error.h"
-#include "tools/cli/interrupt.h"
 
 namespace ort_ed {
 namespace {
@@ -84,15 +80,6 @@ std::string Progress::Line(int64_t done, const std::string& details) const {
 void Progress::Finish() {
   if (bar_shown_) std::fprintf(stderr, "\r\033[K");
   bar_shown_ = false;
-}
-
-std::function<void(int64_t, int64_t)> ShowWork(const std::string& what, const std::string& unit) {
-  return [=, progress = std::shared_ptr<Progress>()](int64_t done, int64_t total) mutable {
-    if (Interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
-    if (!progress) progress = std::make_shared<Progress>(what, unit, total);
-    progress->Update(done);
-    if (done == total) progress->Finish();
-  };
 }
 
 }  // namespace ort_ed

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace ort_ed {
@@ -35,9 +34,5 @@ class Progress {
 
 // At most a few digits and no exponent: "0.125", "3220", "51.3k", "2.0M".
 std::string RateText(double per_second);
-
-// For loops and long computations to call with the work done and the whole of it (0: unknown): shows
-// progress, clears it at the end, and throws kInterrupted when the user asked to stop.
-std::function<void(int64_t done, int64_t total)> ShowWork(const std::string& what, const std::string& unit);
 
 }  // namespace ort_ed

@@ -46,7 +46,8 @@ std::string Spelled(const OptionError& error, const std::string& origin, const S
 
 // A name that is not known is bad input, as is what a file says; other mistakes are wrong usage.
 int ExitCode(const OptionError& error, const std::string& origin) {
-  const bool bad_input = IsOfFile(origin, error.key()) || error.problem() == OptionError::Problem::kUnknownName;
+  const bool bad_input =
+      IsOfFile(origin, error.key()) || error.problem() == OptionError::Problem::kUnknownName;
   return bad_input ? kFailed : kWrongUsage;
 }
 

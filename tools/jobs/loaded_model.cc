@@ -39,7 +39,8 @@ struct LoadedModel::State {
   EnergyModel OpenForScoring() {
     onnx::ModelProto noted = Proto();
     NoteDegree(noted);
-    const bool honest = GetMetadata(noted, metadata_key::kDegree) == GetMetadata(Proto(), metadata_key::kDegree);
+    const bool honest =
+        GetMetadata(noted, metadata_key::kDegree) == GetMetadata(Proto(), metadata_key::kDegree);
     return honest && !path.empty() ? EnergyModel::FromMemory(bytes, options, name, path) : Open(noted);
   }
 
@@ -82,7 +83,8 @@ void LoadedModel::WriteMetadata(const std::map<std::string, std::string>& entrie
                     DigestOf(SerializeModel(LoadModel(now, state_->path, ExternalData::kLoad))) == Digest();
   if (!same)
     throw Error(ErrorCode::kInvalidArgument,
-                "'" + state_->path + "' has changed in the meantime and was left as it is: the result is of what it was");
+                "'" + state_->path +
+                    "' has changed in the meantime and was left as it is: the result is of what it was");
   onnx::ModelProto model = LoadModel(now, state_->path, ExternalData::kKeep);
   for (const auto& [key, value] : entries) SetMetadata(model, key, value);
   file.Write(SerializeModel(model));

@@ -12,8 +12,9 @@
 
 namespace ort_ed {
 
-// An energy model as jobs pass it on: its file is read once; graph, session and what is derived from the graph are made
-// of that, when they are first asked for. Copies are cheap: they are the same model. Not thread-safe.
+// An energy model as jobs pass it on: its file is read once; graph, session and what is derived from the
+// graph are made of that, when they are first asked for. Copies are cheap: they are the same model. Not
+// thread-safe.
 class LoadedModel {
  public:
   // Throws kIo and kBadModel.
@@ -28,8 +29,8 @@ class LoadedModel {
   // With the tensors that it keeps in other files.
   const onnx::ModelProto& proto() const;
 
-  // For samplers and estimators as well as for scoring: whether the energy is quadratic is read off the graph, whatever
-  // the metadata say.
+  // For samplers and estimators as well as for scoring: whether the energy is quadratic is read off the
+  // graph, whatever the metadata say.
   const EnergyModel& energy_model() const;
   // The same with its gradient, which is derived where the model does not carry it. Throws kBadModel.
   const EnergyModel& with_gradient() const;
@@ -37,7 +38,8 @@ class LoadedModel {
   // Of its contents, external data included: another digest, another model.
   std::string Digest() const;
 
-  // Sets entries of the file's metadata. Throws kInvalidArgument if the file is no longer the one that was read.
+  // Sets entries of the file's metadata. Throws kInvalidArgument if the file is no longer the one that was
+  // read.
   void WriteMetadata(const std::map<std::string, std::string>& entries) const;
 
  private:

@@ -15,7 +15,7 @@ struct Work {
   std::string what;  // "scoring"
   std::string unit;  // what is counted: "rows"
   int64_t done = 0;
-  int64_t total = 0;                                        // 0: not known
+  int64_t total = 0;                                         // 0: not known
   std::vector<std::pair<std::string, double>> metrics = {};  // {"loss", 0.31}
 };
 
@@ -43,8 +43,8 @@ inline void Warn(const std::string& text, JobResult& result, Observer& observer)
   observer.OnWarning(text);
 }
 
-// For long computations to call with the work done and the whole of it: tells the observer, and throws kInterrupted
-// where it asks to stop.
+// For long computations to call with the work done and the whole of it: tells the observer, and throws
+// kInterrupted where it asks to stop.
 inline std::function<void(int64_t done, int64_t total)> Watch(Observer& observer, std::string what,
                                                               std::string unit) {
   return [&observer, what = std::move(what), unit = std::move(unit)](int64_t done, int64_t total) {

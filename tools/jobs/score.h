@@ -42,8 +42,8 @@ struct ScoreResult : JobResult {
 // The columns that Score() writes of a model: "energy", and "log_likelihood" where it carries log Z.
 std::vector<std::string> ScoreColumns(const EnergyModel& model);
 
-// Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each row. Throws
-// kBadData where there are no rows.
+// Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each
+// row. Throws kBadData where there are no rows.
 ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer);
 
 }  // namespace ort_ed

@@ -24,8 +24,8 @@ struct LoadOptions {
 class ORT_ED_API EnergyModel {
  public:
   static EnergyModel FromFile(const std::string& path, const LoadOptions& options = {});
-  // `name` stands for the file in error messages. The bytes are not needed after the call. `path`: the file they come
-  // from, beside which tensors in other files are looked for; empty: there must be none.
+  // `name` stands for the file in error messages. The bytes are not needed after the call. `path`: the file
+  // they come from, beside which tensors in other files are looked for; empty: there must be none.
   static EnergyModel FromMemory(std::span<const std::byte> bytes, const LoadOptions& options = {},
                                 const std::string& name = "model in memory", const std::string& path = "");
 

@@ -61,7 +61,8 @@ class ORT_ED_API OptionError : public Error {
  public:
   enum class Problem { kValue, kUnknownName, kNoEffect };
 
-  OptionError(std::string key, std::string reason, Problem problem = Problem::kValue, std::string origin = "");
+  OptionError(std::string key, std::string reason, Problem problem = Problem::kValue,
+              std::string origin = "");
 
   const std::string& key() const { return key_; }
   const std::string& reason() const { return reason_; }

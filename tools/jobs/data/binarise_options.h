@@ -11,9 +11,10 @@ struct BinariseOptions {
   float threshold = 0.5f;
 
   static void Describe(Declare<BinariseOptions>& declare) {
-    declare("binarise", &BinariseOptions::binarise,
-            {{"strict", Binarise::kStrict}, {"threshold", Binarise::kThreshold}, {"once", Binarise::kStochastic}},
-            "what to do with grey values: strict refuses them, threshold cuts them, once draws a bit for each")
+    declare(
+        "binarise", &BinariseOptions::binarise,
+        {{"strict", Binarise::kStrict}, {"threshold", Binarise::kThreshold}, {"once", Binarise::kStochastic}},
+        "what to do with grey values: strict refuses them, threshold cuts them, once draws a bit for each")
         .Alias("stochastic", Binarise::kStochastic);
     declare("threshold", &BinariseOptions::threshold, "[0, 1]", "values at or above it become 1")
         .When("binarise", "threshold");
