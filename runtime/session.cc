@@ -1,6 +1,7 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,8 @@
 
 namespace ort_ed {
 namespace {
+
+std::atomic<int64_t> opened_sessions = 0;
 
 std::string LoadFailure(const std::string& name) {
   return "cannot load the model '" + name + "' (damaged, truncated, or no ONNX file?)";
@@ -91,6 +94,7 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
+  ++opened_sessions;
   if (!CheckExternalData(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
@@ -100,6 +104,8 @@ Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOpt
     return Ort::Session(Environment(), bytes.data(), bytes.size(), with_folder);
   });
 }
+
+int64_t OpenedSessionCount() { return opened_sessions; }
 
 Ort::MemoryInfo HostMemory() { return Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault); }
 

@@ -57,4 +57,7 @@ decltype(auto) Translated(ErrorCode code, std::string_view doing, Call&& call) {
   }
 }
 
+// How many sessions were opened so far, for tests that keep the number down.
+int64_t OpenedSessionCount();
+
 }  // namespace ort_ed

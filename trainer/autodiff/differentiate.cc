@@ -1,6 +1,7 @@
 #include "trainer/autodiff/differentiate.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
@@ -10,6 +11,8 @@
 
 namespace ort_ed {
 namespace {
+
+std::atomic<int64_t> differentiations = 0;
 
 using NameSet = std::unordered_set<std::string>;
 
@@ -146,7 +149,10 @@ std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const Diffe
   return nodes;
 }
 
+int64_t DifferentiationCount() { return differentiations; }
+
 std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request) {
+  ++differentiations;
   GradState state = MakeState(builder, request);
   CheckRequest(state, request);
   const auto path = Path(state, request, builder.opset());

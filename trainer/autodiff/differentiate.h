@@ -23,6 +23,9 @@ struct DifferentiateRequest {
 // PrepareForDifferentiation() (prepare_model.h) gives to users' models.
 std::map<std::string, std::string> Differentiate(GraphBuilder& builder, const DifferentiateRequest& request);
 
+// How often Differentiate() was called so far, for tests that keep the number down.
+int64_t DifferentiationCount();
+
 // The nodes between the v and the output that have no rule; empty where Differentiate() finds one for each.
 std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const DifferentiateRequest& request);
 

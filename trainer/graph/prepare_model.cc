@@ -1,6 +1,7 @@
 #include "trainer/graph/prepare_model.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace ort_ed {
 namespace {
+
+std::atomic<int64_t> preparations = 0;
 
 // Models of IR version 3 list every initialiser as an input.
 void RemoveInitializersFromInputs(onnx::ModelProto& model) {
@@ -78,11 +81,20 @@ class TopologicalOrder {
 
 }  // namespace
 
+PreparedModel Prepare(onnx::ModelProto model, const std::string& name) {
+  PrepareForDifferentiation(model);
+  EnergyContract contract = CheckContract(model, name);
+  return {std::move(model), std::move(contract)};
+}
+
 void PrepareForDifferentiation(onnx::ModelProto& model) {
+  ++preparations;
   RaiseOpset(model);
   InlineFunctions(model);
   RemoveInitializersFromInputs(model);
   TopologicalOrder(*model.mutable_graph()).Sort();
 }
+
+int64_t PreparationCount() { return preparations; }
 
 }  // namespace ort_ed

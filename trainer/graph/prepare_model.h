@@ -1,13 +1,28 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include <onnx/onnx_pb.h>
+
+#include "models/inspect/model_summary.h"
 
 namespace ort_ed {
 
-// Brings a user's model into the form that Differentiate() works on, without changing what it computes: opset
-// 17 or newer (raise_opset.h), functions inlined (inline_functions.h), initialisers no longer listed among
-// the inputs, nodes in topological order. Models that the toolkit made itself stay as they are. Throws
-// kBadModel.
+// An energy model in the form that can be differentiated: newest opset, no functions, initialisers that are
+// no inputs, nodes in order. It computes what it did before.
+struct PreparedModel {
+  onnx::ModelProto model;
+  EnergyContract contract;
+};
+
+// `name` stands for the model in messages. Throws kBadModel.
+PreparedModel Prepare(onnx::ModelProto model, const std::string& name = "the model");
+
+// The same in place, for what need not be an energy model.
 void PrepareForDifferentiation(onnx::ModelProto& model);
+
+// How often a model was prepared so far, for tests that keep the number down.
+int64_t PreparationCount();
 
 }  // namespace ort_ed

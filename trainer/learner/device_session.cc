@@ -1,5 +1,7 @@
 #include "trainer/learner/device_session.h"
 
+#include <algorithm>
+
 #include "models/graph/graph_builder.h"
 #include "runtime/session.h"
 #include "trainer/kernels/ops/cpu_ops.h"
@@ -65,12 +67,18 @@ Ort::Value Slice(const Ort::Value& flat, int64_t offset, const std::vector<int64
                                          shape.data(), shape.size());
 }
 
-DeviceMemoryPool::DeviceMemoryPool(const Device& device)
-    : copy_(CopyGraph(), device, 1, /*arena=*/false), allocator_(copy_.session(), DeviceMemory(device)) {}
+DeviceMemoryPool::DeviceMemoryPool(const Device& device) {
+  if (device.provider == "cpu") return;
+  copy_.emplace(CopyGraph(), device, 1, /*arena=*/false);
+  allocator_.emplace(copy_->session(), DeviceMemory(device));
+}
 
 Ort::Value DeviceMemoryPool::Vector(int64_t size) {
-  return Translated(ErrorCode::kRuntime, "cannot allocate the training state",
-                    [&] { return Ort::Value::CreateTensor<float>(allocator_, &size, 1); });
+  return Translated(ErrorCode::kRuntime, "cannot allocate the training state", [&] {
+    if (allocator_) return Ort::Value::CreateTensor<float>(*allocator_, &size, 1);
+    Ort::AllocatorWithDefaultOptions host;
+    return Ort::Value::CreateTensor<float>(host, &size, 1);
+  });
 }
 
 Ort::Value DeviceMemoryPool::Vector(const std::vector<float>& values) {
@@ -80,9 +88,13 @@ Ort::Value DeviceMemoryPool::Vector(const std::vector<float>& values) {
 }
 
 void DeviceMemoryPool::Write(const std::vector<float>& values, const Ort::Value& vector) {
-  copy_.BindInput("from", HostTensor(const_cast<float*>(values.data()), LengthOf(values)));
-  copy_.BindOutput("to", vector);
-  copy_.Run();
+  if (!copy_) {
+    std::ranges::copy(values, const_cast<float*>(vector.GetTensorData<float>()));
+    return;
+  }
+  copy_->BindInput("from", HostTensor(const_cast<float*>(values.data()), LengthOf(values)));
+  copy_->BindOutput("to", vector);
+  copy_->Run();
 }
 
 std::vector<float> DeviceMemoryPool::Read(const Ort::Value& vector) {
@@ -92,9 +104,13 @@ std::vector<float> DeviceMemoryPool::Read(const Ort::Value& vector) {
 }
 
 void DeviceMemoryPool::Read(const Ort::Value& vector, std::span<float> values) {
-  copy_.BindInput("from", vector);
-  copy_.BindOutput("to", HostTensor(values.data(), {static_cast<int64_t>(values.size())}));
-  copy_.Run();
+  if (!copy_) {
+    std::copy_n(vector.GetTensorData<float>(), values.size(), values.begin());
+    return;
+  }
+  copy_->BindInput("from", vector);
+  copy_->BindOutput("to", HostTensor(values.data(), {static_cast<int64_t>(values.size())}));
+  copy_->Run();
 }
 
 }  // namespace ort_ed

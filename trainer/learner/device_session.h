@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,11 +49,12 @@ Ort::Value HostTensor(T* data, const std::vector<int64_t>& shape) {
 // A part of a flat tensor, which must outlive it.
 Ort::Value Slice(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape);
 
-// Makes vectors in the memory of a device and moves values between there and here. Copies are made by a graph
-// with one Identity, so that they need nothing of a device but that ONNX Runtime knows it.
+// Makes vectors in the memory of a device and moves values between there and here. On other devices than the
+// CPU copies are made by a graph with one Identity, so that they need nothing of a device but that ONNX
+// Runtime knows it.
 class DeviceMemoryPool {
  public:
-  DeviceMemoryPool(const Device& device);
+  explicit DeviceMemoryPool(const Device& device);
 
   Ort::Value Vector(int64_t size);  // of any values
   Ort::Value Vector(const std::vector<float>& values);
@@ -61,8 +63,8 @@ class DeviceMemoryPool {
   void Read(const Ort::Value& vector, std::span<float> values);
 
  private:
-  DeviceSession copy_;
-  Ort::Allocator allocator_;
+  std::optional<DeviceSession> copy_;  // none: the memory is the caller's own
+  std::optional<Ort::Allocator> allocator_;
 };
 
 }  // namespace ort_ed

@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 
-#include "trainer/graph/prepare_model.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/step_graph.h"
 #include "trainer/optimizer/optimizer.h"
@@ -59,27 +58,26 @@ bool StepResult::finite() const {
 }
 
 struct Learner::Impl {
-  Impl(const onnx::ModelProto& model, const TrainingSpec& training_spec, const LearnerOptions& step_options)
-      : energy_model(model),
-        spec(training_spec),
-        options(step_options),
+  Impl(PreparedModel network, const LearnerOptions& learner_options, const BatchShape& batch_shape)
+      : options(learner_options),
+        shape(batch_shape),
         memory(options.device),
-        kinds(StateNames(spec.optimizer)),
-        changing_kinds(kinds.size()) {
-    if (!spec.fixed_zeros.empty()) kinds.push_back(kSupportKind);
-    if (options.micro_batch < 0) {
-      throw Error(ErrorCode::kInvalidArgument, "the size of micro-batches must not be negative");
-    }
-    PrepareForDifferentiation(energy_model);
-    if (HasCpuKernels()) UseCpuKernels(energy_model);
-    slots = TrainedParameters(energy_model, spec.frozen);
+        kinds(StateNames(options.optimizer)),
+        changing_kinds(kinds.size()),
+        dimension(network.contract.dimension) {
+    if (!options.freeze_zeros.empty()) kinds.push_back(kZeroMaskKind);
+    if (options.micro_batch < 0) throw OptionError("micro_batch", "must not be negative");
+    if (HasCpuKernels()) UseCpuKernels(network.model);
+    graphs = std::make_unique<StepGraphs>(network, options, shape);
     in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
-    const std::vector<float> parameters = FlatParameters(energy_model, slots);
-    ClearParameters(energy_model, slots);
+    const std::vector<float> parameters = FlatParameters(network.model, slots());
+    network = {};
     for (const StepGraphKind kind : FirstKinds()) Open(kind);
     SetState([&](const std::string& kind) { return InitialState(kind, parameters); });
     if (in_place) MakeConstants();
   }
+
+  const std::vector<ParameterSlot>& slots() const { return graphs->slots(); }
 
   std::vector<StepGraphKind> FirstKinds() const {
     using Kind = StepGraphKind;
@@ -89,19 +87,18 @@ struct Learner::Impl {
 
   std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
     if (kind == "parameters" || kind == "average") return parameters;
-    if (kind == kSupportKind) return MakeSupport(parameters, slots, spec.fixed_zeros);
+    if (kind == kZeroMaskKind) return ZeroMask(parameters, slots(), options.freeze_zeros);
     return std::vector<float>(parameters.size());
   }
 
   bool HasCpuKernels() const { return options.cpu_kernels && options.device.provider == "cpu"; }
 
-  int64_t FlatSize() const { return slots.back().offset + slots.back().size; }
+  int64_t FlatSize() const { return TotalSize(slots()); }
 
   void Open(StepGraphKind kind) {
-    StepGraph graph = BuildStepGraph(energy_model, spec, kind, slots);
-    if (HasCpuKernels()) FuseElementwise(graph.model);
-    dimension = graph.dimension;
-    sessions.try_emplace(kind, graph.model, options.device, options.threads);
+    onnx::ModelProto graph = graphs->Make(kind);
+    if (HasCpuKernels()) FuseElementwise(graph);
+    sessions.try_emplace(kind, graph, options.device, options.threads);
   }
 
   // Sessions that not every training needs are opened when they are first needed.
@@ -123,13 +120,13 @@ struct Learner::Impl {
   }
 
   void MakeConstants() {
-    const OptimizerSpec& o = spec.optimizer;
+    const PenaltyOptions& p = options.penalties;
     const auto add = [&](const char* name, const std::vector<float>& vector) {
       if (!vector.empty()) constants.emplace(name, memory.Vector(vector));
     };
     add(step_tensor::kWeightDecay,
-        PenaltyVector(o.weight_decay, o.weight_decay_parameters, "weight decay", slots));
-    add(step_tensor::kL1, PenaltyVector(o.l1, o.l1_parameters, "l1 penalty", slots));
+        PenaltyVector(p.weight_decay, p.weight_decay_parameters, "weight_decay_parameters", slots()));
+    add(step_tensor::kL1, PenaltyVector(p.l1, p.l1_parameters, "l1_parameters", slots()));
     gradient = memory.Vector(FlatSize());
   }
 
@@ -140,11 +137,11 @@ struct Learner::Impl {
     require(batch.positives > 0, "it is empty");
     require(batch.dimension == dimension, "its rows have " + std::to_string(batch.dimension) +
                                               " values, the model takes " + std::to_string(dimension));
-    require(batch.negatives == spec.loss.negatives, "it has " + std::to_string(batch.negatives) +
-                                                        " negatives for each positive instead of " +
-                                                        std::to_string(spec.loss.negatives));
-    require(batch.log_weights.empty() != spec.loss.weighted,
-            spec.loss.weighted ? "the weights of the negatives are missing" : "it has weights");
+    require(batch.negatives == shape.negatives, "it has " + std::to_string(batch.negatives) +
+                                                    " negatives for each positive instead of " +
+                                                    std::to_string(shape.negatives));
+    require(batch.log_weights.empty() != shape.weighted,
+            shape.weighted ? "the weights of the negatives are missing" : "it has weights");
   }
 
   void BindBatch(DeviceSession& session, const ContrastiveBatch& batch, Groups groups) {
@@ -152,7 +149,7 @@ struct Learner::Impl {
     auto* const rows = const_cast<uint8_t*>(batch.rows.data());  // ONNX Runtime does not write to inputs
     session.BindInput(step_tensor::kRows, HostTensor(rows + groups.first * group_rows * dimension,
                                                      {groups.count * group_rows, dimension}));
-    if (!spec.loss.weighted) return;
+    if (!shape.weighted) return;
     auto* const weights = const_cast<float*>(batch.log_weights.data());
     session.BindInput(step_tensor::kLogWeights,
                       HostTensor(weights + groups.first * group_rows, {groups.count, group_rows}));
@@ -163,7 +160,7 @@ struct Learner::Impl {
   }
 
   void BindParameters(DeviceSession& session, const Ort::Value& parameters) {
-    for (const ParameterSlot& slot : slots)
+    for (const ParameterSlot& slot : slots())
       session.BindInput(slot.name, Slice(parameters, slot.offset, slot.shape));
   }
 
@@ -198,7 +195,7 @@ struct Learner::Impl {
     for (const float value : control)
       if (!std::isfinite(value)) result.parameter_norm = value;
     if (!result.finite()) return result;
-    std::array<float, 1> clip = {static_cast<float>(ClipFactor(spec.optimizer, result.gradient_norm))};
+    std::array<float, 1> clip = {static_cast<float>(ClipFactor(options.optimizer, result.gradient_norm))};
     result.parameter_norm =
         std::sqrt(SumOverPieces(StepGraphKind::kApply, [&](DeviceSession& session, Groups piece) {
           BindControl(session, control);
@@ -213,7 +210,7 @@ struct Learner::Impl {
     Losses losses{};
     DeviceSession& session = Session(StepGraphKind::kGradient);
     BindStep(session, batch, {0, batch.positives}, control);
-    for (const ParameterSlot& slot : slots)
+    for (const ParameterSlot& slot : slots())
       session.BindOutput(GradientName(slot.name), Slice(gradient, slot.offset, slot.shape));
     session.BindOutput(step_tensor::kLosses, HostArray(losses));
     session.Run();
@@ -228,7 +225,7 @@ struct Learner::Impl {
     DeviceSession& session = Session(StepGraphKind::kAccumulate);
     for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
       BindStep(session, batch, groups, control);
-      for (const ParameterSlot& slot : slots) {
+      for (const ParameterSlot& slot : slots()) {
         const std::string name = GradientName(slot.name);
         session.BindInput(name, Slice(gradient, slot.offset, slot.shape));
         session.BindOutput(Next(name), Slice(gradient, slot.offset, slot.shape));
@@ -270,14 +267,13 @@ struct Learner::Impl {
     return state[found == kinds.end() ? 0 : static_cast<size_t>(found - kinds.begin())];
   }
 
-  onnx::ModelProto energy_model;
-  TrainingSpec spec;
   LearnerOptions options;
+  BatchShape shape;
   DeviceMemoryPool memory;
   std::vector<std::string> kinds;  // of the state vectors
   size_t changing_kinds;           // of which the first so many change from step to step
-  std::vector<ParameterSlot> slots;
-  int64_t dimension = 0;
+  int64_t dimension;
+  std::unique_ptr<StepGraphs> graphs;
   std::map<StepGraphKind, DeviceSession> sessions;
   std::vector<Ort::Value> state;                // in the order of kinds
   bool in_place = false;                        // whether a step changes `state` where it lies
@@ -291,9 +287,8 @@ void KeepZeros(std::span<const float> parameters, std::span<float> average) {
     if (parameters[i] == 0) average[i] = 0;
 }
 
-Learner::Learner(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
-                 const LearnerOptions& options)
-    : impl_(std::make_unique<Impl>(energy_model, spec, options)) {}
+Learner::Learner(PreparedModel network, const LearnerOptions& options, const BatchShape& batch)
+    : impl_(std::make_unique<Impl>(std::move(network), options, batch)) {}
 Learner::~Learner() = default;
 Learner::Learner(Learner&&) noexcept = default;
 Learner& Learner::operator=(Learner&&) noexcept = default;
@@ -303,13 +298,13 @@ int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
 
 StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
   impl_->CheckBatch(batch);
-  std::vector<float> control = ControlVector(impl_->spec.optimizer, learning_rate, step, batch.positives);
+  std::vector<float> control = ControlVector(impl_->options.optimizer, learning_rate, step, batch.positives);
   return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
 }
 
 ContrastiveLoss Learner::Evaluate(const ContrastiveBatch& batch, bool averaged) {
   impl_->CheckBatch(batch);
-  std::vector<float> control = ControlVector(impl_->spec.optimizer, 0, 1, batch.positives);
+  std::vector<float> control = ControlVector(impl_->options.optimizer, 0, 1, batch.positives);
   DeviceSession& session = impl_->Session(StepGraphKind::kEvaluate);
   ContrastiveLoss total;
   for (const Groups& groups : Cut(batch.positives, impl_->options.micro_batch)) {
@@ -329,13 +324,14 @@ ContrastiveLoss Learner::Evaluate(const ContrastiveBatch& batch, bool averaged) 
 std::vector<StateTensor> Learner::DescribeState() const {
   std::vector<StateTensor> tensors;
   for (const std::string& kind : impl_->kinds) {
-    for (const ParameterSlot& slot : impl_->slots) tensors.push_back({kind, slot.name, slot.shape, {}});
+    for (const ParameterSlot& slot : impl_->slots())
+      tensors.push_back({.kind = kind, .parameter = slot.name, .shape = slot.shape});
   }
   return tensors;
 }
 
 std::vector<float> Learner::ReadValues(const StateTensor& tensor) {
-  const auto slot = std::ranges::find(impl_->slots, tensor.parameter, &ParameterSlot::name);
+  const auto slot = std::ranges::find(impl_->slots(), tensor.parameter, &ParameterSlot::name);
   return impl_->memory.Read(Slice(impl_->Vector(tensor.kind), slot->offset, {slot->size}));
 }
 
@@ -352,7 +348,7 @@ void Learner::WriteState(std::span<const StateTensor> state) {
   for (const std::string& kind : impl_->kinds) {
     std::vector<float>& vector = vectors[kind];
     vector.resize(static_cast<size_t>(impl_->FlatSize()));
-    for (const ParameterSlot& slot : impl_->slots) {
+    for (const ParameterSlot& slot : impl_->slots()) {
       const std::string name = kind + " of '" + slot.name + "'";
       const auto found = pieces.find({kind, slot.name});
       if (found == pieces.end()) {
@@ -375,12 +371,12 @@ void Learner::WriteState(std::span<const StateTensor> state) {
   impl_->SetState([&](const std::string& kind) { return std::move(vectors.at(kind)); });
 }
 
-void Learner::Export(onnx::ModelProto& energy_model, bool averaged) {
+void Learner::Export(onnx::ModelProto& network, bool averaged) {
   const Ort::Value& vector = impl_->Vector(averaged ? "average" : "parameters");
-  for (const ParameterSlot& slot : impl_->slots) {
-    const std::span<float> values = MutableParameter(energy_model, slot);
+  for (const ParameterSlot& slot : impl_->slots()) {
+    const std::span<float> values = MutableParameter(network, slot);
     impl_->memory.Read(Slice(vector, slot.offset, {slot.size}), values);
-    if (averaged && impl_->spec.optimizer.l1 > 0)
+    if (averaged && impl_->options.penalties.l1 > 0)
       KeepZeros(impl_->memory.Read(Slice(impl_->Vector("parameters"), slot.offset, {slot.size})), values);
   }
 }

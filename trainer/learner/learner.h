@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "ort_ed/device.h"
-#include "trainer/learner/training_spec.h"
+#include "trainer/graph/prepare_model.h"
+#include "trainer/learner/learner_options.h"
+#include "trainer/learner/state_tensor.h"
 #include "trainer/negatives/contrastive_batch.h"
-
-namespace onnx {
-class ModelProto;
-}
 
 namespace ort_ed {
 
@@ -32,33 +30,16 @@ struct StepResult : ContrastiveLoss {
 // comes close to.
 void KeepZeros(std::span<const float> parameters, std::span<float> average);
 
-// A named piece of the training state: kind is "parameters", "average", "first_moment", ... (StateNames() and
-// kSupportKind of training_spec.h), parameter the initialiser of the energy model it
-// belongs to.
-struct StateTensor {
-  std::string kind;
-  std::string parameter;
-  std::vector<int64_t> shape;
-  std::vector<float> values;
-
-  int64_t ElementCount() const;  // by its shape
-};
-
-struct LearnerOptions {
-  Device device;
-  int threads = 0;          // 0: all cores
-  int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
-  bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
-};
-
-// The optimiser step of an energy model. State and gradients live on the device, bound to the sessions'
-// inputs and outputs: nothing is copied but the batch on its way in and a few numbers on their way out. Small
-// models take a step in one run, with two sets of buffers that swap; large ones and micro-batches change
-// their state where it lies. Not thread-safe. All members throw ort_ed::Error.
+// A network, what it minimises and its optimiser, with their state on a device: the optimiser step. State and
+// gradients live on the device, bound to the sessions' inputs and outputs: nothing is copied but the batch on
+// its way in and a few numbers on their way out. Small models take a step in one run, with two sets of
+// buffers that swap; large ones and micro-batches change their state where it lies. Not thread-safe. All
+// members throw ort_ed::Error.
 class Learner {
  public:
-  // The state starts with the parameters of the model and zero moments.
-  Learner(const onnx::ModelProto& energy_model, const TrainingSpec& spec, const LearnerOptions& options);
+  // The state starts with the parameters of the network and zero moments. The network is differentiated here,
+  // once.
+  Learner(PreparedModel network, const LearnerOptions& options, const BatchShape& batch);
   ~Learner();
   Learner(Learner&&) noexcept;
   Learner& operator=(Learner&&) noexcept;
@@ -85,8 +66,8 @@ class Learner {
   void WriteState(std::span<const StateTensor> state);
 
   // Puts the trained parameters, or their moving average if `averaged` (and if there is one), into a copy of
-  // the energy model that this object was made from.
-  void Export(onnx::ModelProto& energy_model, bool averaged);
+  // the network that this object was made from.
+  void Export(onnx::ModelProto& network, bool averaged);
 
  private:
   struct Impl;

@@ -11,8 +11,7 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/differentiate.h"
-#include "trainer/graph/prepare_model.h"
-#include "trainer/objective/energy_discrepancy.h"
+#include "trainer/objective/objective.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace ort_ed {
@@ -22,7 +21,6 @@ using step_tensor::Next;
 using step_tensor::StateTensorName;
 
 constexpr char kPrefix[] = "ort_ed/";
-constexpr char kModelName[] = "the model";
 
 [[noreturn]] void BadModel(const std::string& message) { throw Error(ErrorCode::kBadModel, message); }
 
@@ -49,92 +47,124 @@ const onnx::TensorProto& Initializer(const onnx::ModelProto& model, const std::s
   return Initializer(const_cast<onnx::ModelProto&>(model), name);
 }
 
-int64_t TotalSize(const std::vector<ParameterSlot>& slots) {
-  return slots.empty() ? 0 : slots.back().offset + slots.back().size;
-}
+}  // namespace
 
 // The model under construction, and the tensors that its parts hand to one another.
-class GraphAssembly {
+class StepGraphs::Assembly {
  public:
-  GraphAssembly(const onnx::ModelProto& energy_model, const TrainingSpec& spec, StepGraphKind kind,
-                std::vector<ParameterSlot> slots)
-      : spec_(spec),
+  Assembly(const PreparedModel& network, const LearnerOptions& options, const BatchShape& batch,
+           std::vector<ParameterSlot> slots)
+      : network_(network),
+        options_(options),
+        batch_(batch),
         slots_(std::move(slots)),
-        flat_size_(kind == StepGraphKind::kStep ? TotalSize(slots_) : kAnyLength),
-        contract_(CheckContract(energy_model, kModelName)),
-        model_(FrameOf(energy_model)),
+        model_(MakeFrame()),
         builder_(model_, kPrefix) {}
 
+  const std::vector<ParameterSlot>& slots() const { return slots_; }
+
   // The energy network on `rows`, then the loss of its energies.
-  EdLoss AddLoss(const onnx::ModelProto& energy_model) {
+  void AddLoss() {
     EmitEnergyInputs();
-    for (const auto& node : energy_model.graph().node()) *builder_.graph().add_node() = node;
+    for (const auto& node : network_.model.graph().node()) *builder_.graph().add_node() = node;
     Value log_weights{&builder_, ""};
-    if (spec_.loss.weighted)
-      log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + spec_.loss.negatives});
-    return EmitEdLoss(spec_.loss, builder_.Existing(contract_.output), log_weights, Control()[0]);
+    if (batch_.weighted) log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + batch_.negatives});
+    loss_ = MakeObjective(options_.objective)
+                ->Emit({builder_.Existing(network_.contract.output), batch_.negatives, log_weights,
+                        Control()[0]});
   }
 
-  // By differentiation of the energies with c as weights; in the order of the slots.
-  std::vector<Value> AddGradients(const EdLoss& loss) {
-    DifferentiateRequest request{contract_.output, loss.energy_weights.name, {}};
+  // By differentiation of the energies with c as weights. Parameters without influence are none: they stay
+  // with the network.
+  void AddGradients() {
+    DifferentiateRequest request{network_.contract.output, loss_.energy_weights.name, {}};
     for (const ParameterSlot& slot : slots_) request.with_respect_to.push_back(slot.name);
     const auto names = Differentiate(builder_, request);
-    std::vector<Value> gradients;
-    for (const ParameterSlot& slot : slots_) gradients.push_back(builder_.Existing(names.at(slot.name)));
-    return gradients;
+    std::vector<ParameterSlot> influential;
+    for (ParameterSlot& slot : slots_) {
+      const std::string& gradient = names.at(slot.name);
+      if (gradient.empty()) {
+        MakeConstant(slot.name);
+        continue;
+      }
+      slot.offset = TotalSize(influential);
+      influential.push_back(std::move(slot));
+      gradients_.push_back(builder_.Existing(gradient));
+    }
+    slots_ = std::move(influential);
   }
 
-  void AddStep(const EdLoss& loss) {
+  onnx::ModelProto Complete(StepGraphKind kind) {
+    flat_size_ = kind == StepGraphKind::kStep ? TotalSize(slots_) : kAnyLength;
+    switch (kind) {
+      case StepGraphKind::kStep:
+        AddStep();
+        break;
+      case StepGraphKind::kGradient:
+        AddGradientOutputs();
+        break;
+      case StepGraphKind::kAccumulate:
+        AddAccumulation();
+        break;
+      case StepGraphKind::kEvaluate:
+        FloatOutput(loss_.losses, step_tensor::kLosses, {3});
+        break;
+      case StepGraphKind::kNorm:
+        AddNorm();
+        break;
+      case StepGraphKind::kApply:
+        AddUpdate();
+        break;
+    }
+    return std::move(model_);
+  }
+
+ private:
+  void AddStep() {
     std::vector<Value> pieces;
-    for (const Value& gradient : AddGradients(loss))
-      pieces.push_back(Reshape(gradient, std::vector<int64_t>{-1}));
+    for (const Value& gradient : gradients_) pieces.push_back(Reshape(gradient, std::vector<int64_t>{-1}));
     const Value gradient = builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
     const OptimizerNodes nodes =
-        EmitOptimizer(spec_.optimizer, State(), Kept(gradient), OptimizerControl(), AllPenalties());
+        EmitOptimizer(Optimizer(), State(), Masked(gradient), OptimizerControl(), AllPenalties());
     OutputState(nodes.next_state);
-    FloatOutput(Op("Concat", {loss.losses, nodes.norms}, {{"axis", int64_t{0}}}), step_tensor::kReport, {5});
+    FloatOutput(Op("Concat", {loss_.losses, nodes.norms}, {{"axis", int64_t{0}}}), step_tensor::kReport, {5});
   }
 
   // Renamed, so that they are computed where they shall be. Where parameters have one gradient tensor in
   // common, the others copy it.
-  void AddGradientOutputs(const EdLoss& loss) {
+  void AddGradientOutputs() {
     std::map<std::string, Value> renamed;
-    const std::vector<Value> gradients = AddGradients(loss);
     for (size_t i = 0; i < slots_.size(); ++i) {
       const std::string name = step_tensor::GradientName(slots_[i].name);
-      const auto first = renamed.find(gradients[i].name);
-      const Value output =
-          first == renamed.end() ? builder_.Renamed(gradients[i], name) : builder_.Named(first->second, name);
-      renamed.try_emplace(gradients[i].name, output);
+      const auto first = renamed.find(gradients_[i].name);
+      const Value output = first == renamed.end() ? builder_.Renamed(gradients_[i], name)
+                                                  : builder_.Named(first->second, name);
+      renamed.try_emplace(gradients_[i].name, output);
       builder_.Output(output, slots_[i].shape);
     }
-    FloatOutput(loss.losses, step_tensor::kLosses, {3});
+    FloatOutput(loss_.losses, step_tensor::kLosses, {3});
   }
 
-  void AddAccumulation(const EdLoss& loss) {
+  void AddAccumulation() {
     using step_tensor::GradientName, step_tensor::kLosses;
-    const std::vector<Value> gradients = AddGradients(loss);
     for (size_t i = 0; i < slots_.size(); ++i) {
       const std::string name = GradientName(slots_[i].name);
-      FloatOutput(FloatInput(name, slots_[i].shape) + gradients[i], Next(name), slots_[i].shape);
+      FloatOutput(FloatInput(name, slots_[i].shape) + gradients_[i], Next(name), slots_[i].shape);
     }
-    FloatOutput(FloatInput(kLosses, {3}) + loss.losses, Next(kLosses), {3});
+    FloatOutput(FloatInput(kLosses, {3}) + loss_.losses, Next(kLosses), {3});
   }
 
   void AddNorm() {
-    const Value gradient = EmitPenalisedGradient(spec_.optimizer, State()[0],
-                                                 Kept(Flat(step_tensor::kGradient)), AllPenalties());
-    OutputSquares(gradient);
+    OutputSquares(
+        EmitPenalisedGradient(Optimizer(), State()[0], Masked(Flat(step_tensor::kGradient)), AllPenalties()));
   }
 
   void AddUpdate() {
-    const Penalties penalties = AllPenalties();
+    const PenaltyValues penalties = AllPenalties();
     const Value gradient =
-        EmitPenalisedGradient(spec_.optimizer, State()[0], Kept(Flat(step_tensor::kGradient)), penalties);
-    const std::vector<Value> next =
-        EmitUpdate(spec_.optimizer, State(), gradient * FloatInput(step_tensor::kClip, {1}),
-                   OptimizerControl(), penalties);
+        EmitPenalisedGradient(Optimizer(), State()[0], Masked(Flat(step_tensor::kGradient)), penalties);
+    const std::vector<Value> next = EmitUpdate(
+        Optimizer(), State(), gradient * FloatInput(step_tensor::kClip, {1}), OptimizerControl(), penalties);
     OutputSquares(next[0]);
     OutputState(next);
   }
@@ -151,31 +181,36 @@ class GraphAssembly {
     builder_.Output(builder_.Renamed(value, name), shape);
   }
 
-  StepGraph Finish() { return {std::move(model_), std::move(slots_), contract_.dimension}; }
-
- private:
-  // Everything of the energy model but nodes, inputs, outputs and the initialisers that are trained.
-  onnx::ModelProto FrameOf(const onnx::ModelProto& energy_model) const {
+  // Everything of the network but nodes, inputs, outputs and the initialisers that are trained.
+  onnx::ModelProto MakeFrame() const {
     onnx::ModelProto frame;
-    std::set<std::string> replaced = {contract_.input};
+    const onnx::ModelProto& network = network_.model;
+    std::set<std::string> replaced = {network_.contract.input};
     for (const ParameterSlot& slot : slots_) replaced.insert(slot.name);
-    frame.set_ir_version(std::max<int64_t>(energy_model.ir_version(), GraphBuilder::kIrVersion));
-    *frame.mutable_opset_import() = energy_model.opset_import();
-    *frame.mutable_functions() = energy_model.functions();
+    frame.set_ir_version(std::max<int64_t>(network.ir_version(), GraphBuilder::kIrVersion));
+    *frame.mutable_opset_import() = network.opset_import();
+    *frame.mutable_functions() = network.functions();
     frame.mutable_graph()->set_name("training");
-    for (const auto& tensor : energy_model.graph().initializer()) {
+    for (const auto& tensor : network.graph().initializer()) {
       if (!replaced.count(tensor.name())) *frame.mutable_graph()->add_initializer() = tensor;
     }
     return frame;
   }
 
   void EmitEnergyInputs() {
-    builder_.Input(step_tensor::kRows, std::vector<int64_t>{-1, contract_.dimension},
+    builder_.Input(step_tensor::kRows, std::vector<int64_t>{-1, network_.contract.dimension},
                    onnx::TensorProto::UINT8);
     const Value x =
         Op("Cast", {builder_.Existing(step_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
-    builder_.Renamed(x, contract_.input);
+    builder_.Renamed(x, network_.contract.input);
     for (const ParameterSlot& slot : slots_) builder_.Input(slot.name, slot.shape);
+  }
+
+  // What was made an input because it might have been trained.
+  void MakeConstant(const std::string& name) {
+    auto& inputs = *builder_.graph().mutable_input();
+    inputs.erase(std::ranges::find_if(inputs, [&](const auto& input) { return input.name() == name; }));
+    *builder_.graph().add_initializer() = Initializer(network_.model, name);
   }
 
   const std::vector<Value>& Control() {
@@ -191,14 +226,17 @@ class GraphAssembly {
     return {control[1], control[2], control[3], control[4], control[5]};
   }
 
+  OptimizerSetup Optimizer() const { return {options_.optimizer, options_.penalties}; }
+
   std::vector<Value> State() {
     std::vector<Value> state;
-    for (const std::string& kind : StateNames(spec_.optimizer)) state.push_back(Flat(StateTensorName(kind)));
+    for (const std::string& kind : StateNames(options_.optimizer))
+      state.push_back(Flat(StateTensorName(kind)));
     return state;
   }
 
   void OutputState(const std::vector<Value>& next) {
-    const std::vector<std::string> kinds = StateNames(spec_.optimizer);
+    const std::vector<std::string> kinds = StateNames(options_.optimizer);
     for (size_t i = 0; i < kinds.size(); ++i)
       FloatOutput(next[i], Next(StateTensorName(kinds[i])), {flat_size_});
   }
@@ -208,37 +246,107 @@ class GraphAssembly {
   }
 
   // Enough to keep zeros: without a gradient nothing moves them, neither moments nor decay nor average.
-  Value Kept(const Value& gradient) {
-    return spec_.fixed_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kSupportKind));
+  Value Masked(const Value& gradient) {
+    return options_.freeze_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kZeroMaskKind));
   }
 
-  Penalties AllPenalties() {
-    const OptimizerSpec& o = spec_.optimizer;
-    return {Penalty(o.weight_decay, o.weight_decay_parameters, "weight decay", step_tensor::kWeightDecay),
-            Penalty(o.l1, o.l1_parameters, "l1 penalty", step_tensor::kL1)};
+  PenaltyValues AllPenalties() {
+    const PenaltyOptions& p = options_.penalties;
+    return {Penalty(p.weight_decay, p.weight_decay_parameters, "weight_decay_parameters",
+                    step_tensor::kWeightDecay),
+            Penalty(p.l1, p.l1_parameters, "l1_parameters", step_tensor::kL1)};
   }
 
-  Value Penalty(double strength, const std::vector<std::string>& patterns, const std::string& what,
+  Value Penalty(double strength, const std::vector<std::string>& patterns, const std::string& key,
                 const char* name) {
     if (strength == 0) return {&builder_, ""};
-    const std::vector<float> strengths = PenaltyVector(strength, patterns, what, slots_);
+    const std::vector<float> strengths = PenaltyVector(strength, patterns, key, slots_);
     if (strengths.empty()) return builder_.Scalar(static_cast<float>(strength));
     return flat_size_ == kAnyLength ? Flat(name) : builder_.Constant(std::vector{flat_size_}, strengths);
   }
 
   static constexpr int64_t kAnyLength = -1;
 
-  const TrainingSpec& spec_;
+  const PreparedModel& network_;
+  const LearnerOptions& options_;
+  BatchShape batch_;
   std::vector<ParameterSlot> slots_;
-  int64_t flat_size_;
-  EnergyContract contract_;
+  int64_t flat_size_ = kAnyLength;
   onnx::ModelProto model_;
   GraphBuilder builder_;
   std::set<std::string> inputs_;
   std::vector<Value> control_;
+  ObjectiveNodes loss_;
+  std::vector<Value> gradients_;
 };
 
+namespace {
+
+// What may be trained, whether it has influence or not.
+std::vector<ParameterSlot> Candidates(const onnx::ModelProto& model, const std::vector<std::string>& frozen) {
+  const std::vector<std::string> names = ParameterNames(model);
+  const std::vector<bool> is_frozen = Select(names, frozen, "frozen");
+  std::vector<ParameterSlot> slots;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (is_frozen[i]) continue;
+    const onnx::TensorProto& tensor = Initializer(model, names[i]);
+    slots.push_back(
+        {names[i], {tensor.dims().begin(), tensor.dims().end()}, TotalSize(slots), ElementCount(tensor)});
+  }
+  return slots;
+}
+
+void RequireParameters(const std::vector<ParameterSlot>& slots) {
+  if (slots.empty())
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is nothing to train: no float initialiser of the model that is not frozen influences "
+                "its energy");
+}
+
+bool HasGradients(StepGraphKind kind) {
+  return kind == StepGraphKind::kStep || kind == StepGraphKind::kGradient ||
+         kind == StepGraphKind::kAccumulate;
+}
+
 }  // namespace
+
+StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& options, const BatchShape& batch)
+    : network_(network), options_(options), batch_(batch) {
+  CheckOptions(options_.optimizer);
+  CheckOptions(options_.penalties);
+  differentiated_ =
+      std::make_unique<Assembly>(network_, options_, batch_, Candidates(network_.model, options_.frozen));
+  differentiated_->AddLoss();
+  differentiated_->AddGradients();
+  slots_ = differentiated_->slots();
+  RequireParameters(slots_);
+  ClearParameters(network_.model, slots_);
+}
+
+StepGraphs::~StepGraphs() = default;
+
+const std::vector<ParameterSlot>& StepGraphs::slots() const { return slots_; }
+
+onnx::ModelProto StepGraphs::Make(StepGraphKind kind) {
+  if (HasGradients(kind)) {
+    const auto assembly = std::move(differentiated_);
+    return assembly->Complete(kind);
+  }
+  Assembly assembly(network_, options_, batch_, slots_);
+  if (kind == StepGraphKind::kEvaluate) assembly.AddLoss();
+  return assembly.Complete(kind);
+}
+
+std::vector<ParameterSlot> TrainedParameters(const PreparedModel& network,
+                                             const std::vector<std::string>& frozen) {
+  LearnerOptions options;
+  options.frozen = frozen;
+  return StepGraphs(network, options, {.negatives = 1}).slots();
+}
+
+int64_t TotalSize(const std::vector<ParameterSlot>& slots) {
+  return slots.empty() ? 0 : slots.back().offset + slots.back().size;
+}
 
 std::vector<std::string> ParameterNames(const onnx::ModelProto& model) {
   const std::set<std::string> statistics = Statistics(model);
@@ -257,72 +365,10 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots) {
   return names;
 }
 
-std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
-                                             const std::vector<std::string>& frozen) {
-  const EnergyContract contract = CheckContract(energy_model, kModelName);
-  const std::vector<std::string> names = ParameterNames(energy_model);
-  const std::vector<bool> is_frozen = Select(names, frozen, "frozen parameters");
-  DifferentiateRequest request{contract.output, "", {}};
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (!is_frozen[i]) request.with_respect_to.push_back(names[i]);
-  }
-  onnx::ModelProto scratch = energy_model;
-  PrepareForDifferentiation(scratch);
-  GraphBuilder builder(scratch, kPrefix);
-  const auto gradients = Differentiate(builder, request);
-
-  std::vector<ParameterSlot> slots;
-  for (const std::string& name : request.with_respect_to) {
-    if (gradients.at(name).empty()) continue;
-    const onnx::TensorProto& tensor = Initializer(energy_model, name);
-    slots.push_back(
-        {name, {tensor.dims().begin(), tensor.dims().end()}, TotalSize(slots), ElementCount(tensor)});
-  }
-  if (slots.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "there is nothing to train: no float initialiser of the model that is not frozen influences "
-                "its energy");
-  }
-  return slots;
-}
-
-StepGraph BuildStepGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec, StepGraphKind kind) {
-  return BuildStepGraph(energy_model, spec, kind, TrainedParameters(energy_model, spec.frozen));
-}
-
-StepGraph BuildStepGraph(const onnx::ModelProto& users_model, const TrainingSpec& spec, StepGraphKind kind,
-                         std::vector<ParameterSlot> slots) {
-  Validate(spec);
-  onnx::ModelProto energy_model = users_model;
-  PrepareForDifferentiation(energy_model);
-  GraphAssembly assembly(energy_model, spec, kind, std::move(slots));
-  switch (kind) {
-    case StepGraphKind::kStep:
-      assembly.AddStep(assembly.AddLoss(energy_model));
-      break;
-    case StepGraphKind::kGradient:
-      assembly.AddGradientOutputs(assembly.AddLoss(energy_model));
-      break;
-    case StepGraphKind::kAccumulate:
-      assembly.AddAccumulation(assembly.AddLoss(energy_model));
-      break;
-    case StepGraphKind::kEvaluate:
-      assembly.FloatOutput(assembly.AddLoss(energy_model).losses, step_tensor::kLosses, {3});
-      break;
-    case StepGraphKind::kNorm:
-      assembly.AddNorm();
-      break;
-    case StepGraphKind::kApply:
-      assembly.AddUpdate();
-      break;
-  }
-  return assembly.Finish();
-}
-
 std::vector<float> PenaltyVector(double strength, const std::vector<std::string>& patterns,
-                                 const std::string& what, const std::vector<ParameterSlot>& slots) {
+                                 const std::string& key, const std::vector<ParameterSlot>& slots) {
   if (strength == 0) return {};
-  const std::vector<bool> selected = Select(ListNames(slots), patterns, what);
+  const std::vector<bool> selected = Select(ListNames(slots), patterns, key);
   if (std::ranges::all_of(selected, std::identity{})) return {};
   std::vector<float> strengths(static_cast<size_t>(TotalSize(slots)));
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -332,21 +378,21 @@ std::vector<float> PenaltyVector(double strength, const std::vector<std::string>
   return strengths;
 }
 
-std::vector<float> MakeSupport(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
-                               const std::vector<std::string>& fixed_zeros) {
-  const std::vector<bool> selected = Select(ListNames(slots), fixed_zeros, "parameters with fixed zeros");
-  std::vector<float> support(parameters.size(), 1);
+std::vector<float> ZeroMask(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
+                            const std::vector<std::string>& freeze_zeros) {
+  const std::vector<bool> selected = Select(ListNames(slots), freeze_zeros, "freeze_zeros_parameters");
+  std::vector<float> mask(parameters.size(), 1);
   for (size_t i = 0; i < slots.size(); ++i) {
     const auto end = static_cast<size_t>(slots[i].offset + slots[i].size);
     for (auto k = static_cast<size_t>(slots[i].offset); k < end; ++k)
-      if (selected[i] && parameters[k] == 0) support[k] = 0;
+      if (selected[i] && parameters[k] == 0) mask[k] = 0;
   }
-  return support;
+  return mask;
 }
 
-std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
+std::vector<float> ControlVector(const OptimizerOptions& options, double learning_rate, int64_t step,
                                  int64_t groups) {
-  const StepControl control = MakeControl(spec, learning_rate, step);
+  const StepControl control = MakeControl(options, learning_rate, step);
   return {static_cast<float>(1.0 / static_cast<double>(groups)),
           static_cast<float>(control.learning_rate),
           static_cast<float>(control.step_size),

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
 
-#include "trainer/learner/training_spec.h"
+#include "trainer/graph/prepare_model.h"
+#include "trainer/learner/learner_options.h"
 
 namespace ort_ed {
 
@@ -28,10 +30,10 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 // GradientName(parameter), state vectors StateTensorName(kind) for the kinds of StateNames(); an output that
 // takes the place of an input is called Next(input), and may share its memory unless the graph is kStep.
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
-//   log_weights  float [groups, 1 + M]: log omega, only if LossSpec::weighted
+//   log_weights  float [groups, 1 + M]: log omega, only if BatchShape::weighted
 //   control      float [kControlSize]: what changes from step to step, see ControlVector()
 //   state        float [P] each
-//   support      float [P]: see kSupportKind; only if TrainingSpec::fixed_zeros
+//   support      float [P]: see kZeroMaskKind; only if LearnerOptions::freeze_zeros
 //   gradient     float [P]: all gradients as one vector
 //   weight_decay, l1  float [P]: strengths of the penalties, only where they differ (PenaltyVector())
 //   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives
@@ -65,43 +67,56 @@ enum class StepGraphKind {
   kApply,  // gradient, control, clip, state, support, weight_decay, l1 -> next state, squares
 };
 
-struct StepGraph {
-  onnx::ModelProto model;
-  std::vector<ParameterSlot> parameters;  // in the order of the flat vectors, P values in total
-  int64_t dimension = 0;
+// The graphs of the training of one network, which is differentiated once. Everything of a step (energies,
+// loss, weights c, gradients, clipping, optimiser, moving average) becomes nodes of one model, or of three
+// where that would take too much memory. The optimiser works on one flat vector of all parameters, so that it
+// costs the same for many small tensors as for one large one.
+class StepGraphs {
+ public:
+  // Throws kBadModel where the model cannot be differentiated, and OptionError for a pattern that selects
+  // nothing or if nothing is left to train.
+  StepGraphs(const PreparedModel& network, const LearnerOptions& options, const BatchShape& batch);
+  ~StepGraphs();
+  StepGraphs(const StepGraphs&) = delete;
+  StepGraphs& operator=(const StepGraphs&) = delete;
+
+  // What is trained: the float initialisers that influence the energy, but those that are frozen and the
+  // statistics of BatchNormalization; in the order of the flat vectors.
+  const std::vector<ParameterSlot>& slots() const;
+
+  // The graphs with gradients (kStep, kGradient, kAccumulate) share the one differentiation: only one of them
+  // can be made. The values of the parameters are not needed.
+  onnx::ModelProto Make(StepGraphKind kind);
+
+ private:
+  class Assembly;
+  PreparedModel network_;
+  LearnerOptions options_;
+  BatchShape batch_;
+  std::vector<ParameterSlot> slots_;
+  std::unique_ptr<Assembly> differentiated_;
 };
 
-// What BuildStepGraph() trains: the float initialisers that influence the energy, but those that are
-// frozen and the statistics of BatchNormalization. Throws kBadModel where the model breaks the contract or
-// cannot be differentiated, and kInvalidArgument for a pattern that selects nothing or if nothing is left to
-// train.
-std::vector<ParameterSlot> TrainedParameters(const onnx::ModelProto& energy_model,
+// What StepGraphs would train of a model that is prepared.
+std::vector<ParameterSlot> TrainedParameters(const PreparedModel& network,
                                              const std::vector<std::string>& frozen);
 
-// Everything of a step (energies, loss, weights c, gradients, clipping, optimiser, moving average) becomes
-// nodes of one model, or of three where that would take too much memory. The optimiser works on one flat
-// vector of all parameters, so that it costs the same for many small tensors as for one large one. Throws as
-// TrainedParameters() and Validate() do.
-StepGraph BuildStepGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec,
-                         StepGraphKind kind = StepGraphKind::kStep);
-// The same where TrainedParameters() are known; their values are not needed.
-StepGraph BuildStepGraph(const onnx::ModelProto& energy_model, const TrainingSpec& spec, StepGraphKind kind,
-                         std::vector<ParameterSlot> slots);
+int64_t TotalSize(const std::vector<ParameterSlot>& slots);
 
-// The strength of a penalty on each parameter; empty if it is the same on all. Throws kInvalidArgument for a
-// pattern that selects nothing.
+// The strength of a penalty on each parameter; empty if it is the same on all. Throws OptionError of `key`
+// for a pattern that selects nothing.
 std::vector<float> PenaltyVector(double strength, const std::vector<std::string>& patterns,
-                                 const std::string& what, const std::vector<ParameterSlot>& slots);
+                                 const std::string& key, const std::vector<ParameterSlot>& slots);
 
-// The state vector kSupportKind for a training that starts from `parameters`. Throws kInvalidArgument for a
+// The state vector kZeroMaskKind for a training that starts from `parameters`. Throws OptionError for a
 // pattern that selects nothing.
-std::vector<float> MakeSupport(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
-                               const std::vector<std::string>& fixed_zeros);
+std::vector<float> ZeroMask(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
+                            const std::vector<std::string>& freeze_zeros);
 
 // The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
 // StepControl.
 inline constexpr int64_t kControlSize = 6;
-std::vector<float> ControlVector(const OptimizerSpec& spec, double learning_rate, int64_t step,
+std::vector<float> ControlVector(const OptimizerOptions& options, double learning_rate, int64_t step,
                                  int64_t groups);
 
 // The parameters' values in the model, as one flat vector; and back.

@@ -3,9 +3,9 @@
 // epsilon are a mixture: small ones tell the details around the data, large ones how much mass is where.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
-#include "ort_ed/error.h"
 #include "trainer/negatives/mixture.h"
 #include "trainer/negatives/perturbation.h"
 
@@ -42,9 +42,10 @@ class BernoulliBits {
   std::vector<uint8_t> digits_;  // of epsilon after the binary point
 };
 
-class BernoulliPerturbation : public Perturbation {
+// One level of noise.
+class BernoulliNoise final : public Perturbation {
  public:
-  explicit BernoulliPerturbation(double epsilon) : bits_(epsilon) {}
+  explicit BernoulliNoise(double epsilon) : bits_(epsilon) {}
 
   void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
                std::span<float>) const override {
@@ -79,26 +80,65 @@ class BernoulliPerturbation : public Perturbation {
   BernoulliBits bits_;
 };
 
-std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  if (options.epsilon.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "the bernoulli perturbation needs an epsilon");
-  }
-  std::vector<std::unique_ptr<Perturbation>> levels;
-  for (const double epsilon : options.epsilon) {
-    if (!(epsilon > 0 && epsilon < 1)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "epsilon of the bernoulli perturbation must lie strictly between 0 and 1, not be " +
-                      std::to_string(epsilon));
+class BernoulliPerturbation final : public Perturbation {
+ public:
+  struct Options {
+    std::vector<double> epsilon = {0.1};
+    std::vector<double> epsilon_end;
+
+    static void Describe(Declare<Options>& declare) {
+      declare("epsilon", &Options::epsilon, "(0, 1)",
+              "probability that a bit flips; of several each row draws one");
+      declare("epsilon_end", &Options::epsilon_end, "(0, 1)",
+              "what epsilon becomes until the last step, by equal factors")
+          .Default("as epsilon");
     }
-    levels.push_back(std::make_unique<BernoulliPerturbation>(epsilon));
+  };
+
+  BernoulliPerturbation(Options options, const RowContext&) : options_(std::move(options)) {
+    if (options_.epsilon.empty()) throw OptionError("epsilon", "must be a number or several");
+    if (!options_.epsilon_end.empty() && options_.epsilon_end.size() != options_.epsilon.size())
+      throw OptionError("epsilon_end", "must have one value for each of epsilon, which has " +
+                                           std::to_string(options_.epsilon.size()));
+    MakeNoise(1);
   }
-  return MakeMixture(std::move(levels));
-}
+
+  void SetProgress(double progress) override {
+    if (!options_.epsilon_end.empty() && progress != progress_) MakeNoise(progress);
+  }
+
+  void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
+               std::span<float> log_weights) const override {
+    noise_->Perturb(random, positive, negatives, log_weights);
+  }
+
+  OptionMap Describe(double progress) const override { return {{"epsilon", Levels(progress)}}; }
+
+ private:
+  std::vector<double> Levels(double progress) const {
+    std::vector<double> levels = options_.epsilon;
+    if (options_.epsilon_end.empty()) return levels;
+    for (size_t i = 0; i < levels.size(); ++i)
+      levels[i] *= std::pow(options_.epsilon_end[i] / options_.epsilon[i], progress);
+    return levels;
+  }
+
+  void MakeNoise(double progress) {
+    std::vector<std::unique_ptr<Perturbation>> levels;
+    for (const double epsilon : Levels(progress)) levels.push_back(std::make_unique<BernoulliNoise>(epsilon));
+    noise_ = MakeMixture(std::move(levels));
+    progress_ = progress;
+  }
+
+  Options options_;
+  std::unique_ptr<Perturbation> noise_;
+  double progress_ = 1;
+};
 
 }  // namespace
 
-extern const PerturbationKind kBernoulliPerturbation;
-const PerturbationKind kBernoulliPerturbation = {"bernoulli", "every bit flips with probability epsilon",
-                                                 false, &Make};
+extern const NegativeKind kBernoulliNegatives;
+const NegativeKind kBernoulliNegatives =
+    PerturbationKind<BernoulliPerturbation>("bernoulli", "every bit flips with probability epsilon");
 
 }  // namespace ort_ed

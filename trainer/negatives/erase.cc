@@ -7,17 +7,30 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ort_ed/error.h"
 #include "trainer/negatives/perturbation.h"
 
 namespace ort_ed {
 namespace {
 
-constexpr int64_t kLargestBlock = 20;  // a million negatives a row
-
-class ErasePerturbation : public Perturbation {
+class ErasePerturbation final : public Perturbation {
  public:
-  ErasePerturbation(int64_t block, bool exact) : block_(block), exact_(exact) {}
+  struct Options {
+    int64_t block = 1;
+    bool exact = false;
+
+    static void Describe(Declare<Options>& declare) {
+      // At most a million negatives per row.
+      declare("block", &Options::block, "[1, 20]", "variables erased at once");
+      declare("exact", &Options::exact, "", "all negatives instead of drawn ones");
+    }
+  };
+
+  ErasePerturbation(const Options& options, const RowContext& rows)
+      : block_(options.block), exact_(options.exact) {
+    if (block_ > rows.dimension)
+      throw OptionError("block", "must be at most the " + std::to_string(rows.dimension) +
+                                     " variables of a row, not " + std::to_string(block_));
+  }
 
   int64_t NegativesPerRow(int64_t requested) const override {
     return exact_ ? int64_t{1} << block_ : requested;
@@ -51,20 +64,10 @@ class ErasePerturbation : public Perturbation {
   bool exact_;
 };
 
-std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  const int64_t largest = std::min(kLargestBlock, options.dimension);
-  if (options.block < 1 || options.block > largest) {
-    throw Error(ErrorCode::kInvalidArgument, "block of the erase perturbation must be from 1 to " +
-                                                 std::to_string(largest) + ", not " +
-                                                 std::to_string(options.block));
-  }
-  return std::make_unique<ErasePerturbation>(options.block, options.exact);
-}
-
 }  // namespace
 
-extern const PerturbationKind kErasePerturbation;
-const PerturbationKind kErasePerturbation = {
-    "erase", "some bits are erased and guessed; exact: all guesses, a block pseudo-likelihood", true, &Make};
+extern const NegativeKind kEraseNegatives;
+const NegativeKind kEraseNegatives = PerturbationKind<ErasePerturbation>(
+    "erase", "some bits are erased and guessed; exact: all guesses, a block pseudo-likelihood");
 
 }  // namespace ort_ed

@@ -11,9 +11,17 @@
 namespace ort_ed {
 namespace {
 
-class GridPerturbation : public Perturbation {
+class GridPerturbation final : public Perturbation {
  public:
-  GridPerturbation(int64_t dimension, bool exact) : dimension_(dimension), exact_(exact) {}
+  struct Options {
+    bool exact = false;
+    static void Describe(Declare<Options>& declare) {
+      declare("exact", &Options::exact, "", "all negatives instead of drawn ones");
+    }
+  };
+
+  GridPerturbation(const Options& options, const RowContext& rows)
+      : dimension_(rows.dimension), exact_(options.exact) {}
 
   int64_t NegativesPerRow(int64_t requested) const override { return exact_ ? dimension_ : requested; }
 
@@ -36,14 +44,10 @@ class GridPerturbation : public Perturbation {
   bool exact_;
 };
 
-std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  return std::make_unique<GridPerturbation>(options.dimension, options.exact);
-}
-
 }  // namespace
 
-extern const PerturbationKind kGridPerturbation;
-const PerturbationKind kGridPerturbation = {"grid", "one bit flips; exact: all recoveries are enumerated",
-                                            true, &Make};
+extern const NegativeKind kGridNegatives;
+const NegativeKind kGridNegatives =
+    PerturbationKind<GridPerturbation>("grid", "one bit flips; exact: all recoveries are enumerated");
 
 }  // namespace ort_ed

@@ -25,6 +25,16 @@ class MixturePerturbation : public Perturbation {
     return Count(&Perturbation::Weighted) > 0 || !alike;
   }
 
+  void SetProgress(double progress) override {
+    for (const auto& component : components_) component->SetProgress(progress);
+  }
+
+  OptionMap Describe(double progress) const override {
+    OptionMap all;
+    for (const auto& component : components_) all.merge(component->Describe(progress));
+    return all;
+  }
+
   void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
                std::span<float> log_weights) const override {
     const auto& component = *components_[random.Below(static_cast<uint32_t>(components_.size()))];

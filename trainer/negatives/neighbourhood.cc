@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ort_ed/error.h"
 #include "trainer/negatives/perturbation.h"
 
 namespace ort_ed {
@@ -24,10 +23,43 @@ struct Move {
   bool AllowedTo(uint8_t value) const { return value ? up : down; }
 };
 
-class NeighbourhoodPerturbation : public Perturbation {
+std::vector<Move> ParseMoves(const std::string& text, int64_t dimension) {
+  const auto count = static_cast<size_t>(dimension);
+  if (text == "up") return std::vector<Move>(count, Move{true, false});
+  if (text == "down") return std::vector<Move>(count, Move{false, true});
+  if (text == "both") return std::vector<Move>(count, Move{true, true});
+  std::vector<Move> moves;
+  for (char c : text) {
+    if (std::string("+-*.").find(c) == std::string::npos) break;
+    moves.push_back({c == '+' || c == '*', c == '-' || c == '*'});
+  }
+  if (moves.size() != text.size() || moves.size() != count) {
+    throw OptionError("moves", "must be up, down, both, or one of + - * . for each of the " +
+                                   std::to_string(dimension) + " variables of a row, not '" + text + "'");
+  }
+  if (std::ranges::none_of(moves, [](Move move) { return move.up || move.down; })) {
+    throw OptionError("moves", "must let some variable change; use + - or * at least once");
+  }
+  return moves;
+}
+
+class NeighbourhoodPerturbation final : public Perturbation {
  public:
-  NeighbourhoodPerturbation(std::vector<Move> moves, bool stay, bool exact)
-      : moves_(std::move(moves)), stay_(stay), exact_(exact) {}
+  struct Options {
+    bool exact = false;
+    std::string moves = "up";
+    bool stay = true;
+
+    static void Describe(Declare<Options>& declare) {
+      declare("exact", &Options::exact, "", "all negatives instead of drawn ones");
+      declare("moves", &Options::moves, "MOVES",
+              "up (0 to 1), down, both, or one of + - * . for each variable");
+      declare("stay", &Options::stay, "", "a state is its own neighbour");
+    }
+  };
+
+  NeighbourhoodPerturbation(const Options& options, const RowContext& rows)
+      : moves_(ParseMoves(options.moves, rows.dimension)), stay_(options.stay), exact_(options.exact) {}
 
   bool Enumerates() const override { return exact_; }
 
@@ -99,40 +131,10 @@ class NeighbourhoodPerturbation : public Perturbation {
   bool exact_;
 };
 
-std::vector<Move> ParseMoves(const std::string& text, int64_t dimension) {
-  const auto count = static_cast<size_t>(dimension);
-  if (text == "up") return std::vector<Move>(count, Move{true, false});
-  if (text == "down") return std::vector<Move>(count, Move{false, true});
-  if (text == "both") return std::vector<Move>(count, Move{true, true});
-  std::vector<Move> moves;
-  for (char c : text) {
-    if (std::string("+-*.").find(c) == std::string::npos) break;
-    moves.push_back({c == '+' || c == '*', c == '-' || c == '*'});
-  }
-  if (moves.size() != text.size() || moves.size() != count) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "moves of the neighbourhood perturbation must be 'up', 'down', 'both' or one of + - * . for each "
-        "of the " +
-            std::to_string(dimension) + " values of a row, not '" + text + "'");
-  }
-  if (std::ranges::none_of(moves, [](Move move) { return move.up || move.down; })) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "moves of the neighbourhood perturbation allow no value to change; use + - or * at least once");
-  }
-  return moves;
-}
-
-std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  return std::make_unique<NeighbourhoodPerturbation>(ParseMoves(options.moves, options.dimension),
-                                                     options.stay, options.exact);
-}
-
 }  // namespace
 
-extern const PerturbationKind kNeighbourhoodPerturbation;
-const PerturbationKind kNeighbourhoodPerturbation = {
-    "neighbourhood", "one bit flips in a direction that is allowed for it", true, &Make};
+extern const NegativeKind kNeighbourhoodNegatives;
+const NegativeKind kNeighbourhoodNegatives = PerturbationKind<NeighbourhoodPerturbation>(
+    "neighbourhood", "one bit flips in a direction that is allowed for it");
 
 }  // namespace ort_ed

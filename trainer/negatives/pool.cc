@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ort_ed/error.h"
+#include "runtime/support/text.h"
 #include "trainer/negatives/perturbation.h"
 
 namespace ort_ed {
@@ -12,9 +12,60 @@ namespace {
 
 using Block = std::vector<uint32_t>;  // the coordinates of one window
 
-class PoolPerturbation : public Perturbation {
+std::vector<int64_t> ImageShape(const RowContext& rows) {
+  const std::vector<int64_t> shape =
+      rows.image_shape.empty() ? std::vector{rows.dimension, int64_t{1}} : rows.image_shape;
+  if (shape[0] * shape[1] != rows.dimension)
+    throw OptionError("image_shape", "must hold the " + std::to_string(rows.dimension) +
+                                         " variables of a row, which " + ShapeText(shape) + " does not");
+  return shape;
+}
+
+// "4x4", or "3" for 3x1; empty: the whole image.
+std::vector<int64_t> WindowShape(const std::string& text, const std::vector<int64_t>& image) {
+  if (text.empty()) return image;
+  const auto window = ParseShape(text.find('x') == std::string::npos ? text + "x1" : text);
+  if (!window)
+    throw OptionError("window",
+                      "must be a height and a width such as 4x4, or one number, not '" + text + "'");
+  if ((*window)[1] > image[1])
+    throw OptionError("window", "must not be wider than a row of " + ShapeText(image) +
+                                    "; give the image shape, or a window of one number");
+  if ((*window)[0] * (*window)[1] == 1)
+    throw OptionError("window", "must be larger: 1x1 leaves every row as it is");
+  return *window;
+}
+
+std::vector<Block> CutIntoBlocks(const std::vector<int64_t>& image, const std::vector<int64_t>& window) {
+  std::vector<Block> blocks;
+  for (int64_t top = 0; top < image[0]; top += window[0]) {
+    for (int64_t left = 0; left < image[1]; left += window[1]) {
+      Block& block = blocks.emplace_back();
+      for (int64_t i = top; i < std::min(top + window[0], image[0]); ++i) {
+        for (int64_t j = left; j < std::min(left + window[1], image[1]); ++j) {
+          block.push_back(static_cast<uint32_t>(i * image[1] + j));
+        }
+      }
+    }
+  }
+  return blocks;
+}
+
+class PoolPerturbation final : public Perturbation {
  public:
-  explicit PoolPerturbation(std::vector<Block> blocks) : blocks_(std::move(blocks)) {}
+  struct Options {
+    std::string window;
+    static void Describe(Declare<Options>& declare) {
+      declare("window", &Options::window, "HxW", "h x w, or h").Default("the whole row");
+    }
+  };
+
+  PoolPerturbation(const Options& options, const RowContext& rows) : window_(options.window) {
+    const std::vector<int64_t> image = ImageShape(rows);
+    blocks_ = CutIntoBlocks(image, WindowShape(options.window, image));
+  }
+
+  OptionMap Describe(double) const override { return {{"window", window_}}; }
 
   void Perturb(RandomStream& random, std::span<const uint8_t> positive, std::span<uint8_t> negatives,
                std::span<float>) const override {
@@ -43,56 +94,14 @@ class PoolPerturbation : public Perturbation {
     }
   }
 
+  std::string window_;
   std::vector<Block> blocks_;
 };
 
-std::string Shape(const std::vector<int64_t>& extents) {
-  std::string text;
-  for (int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
-std::unique_ptr<Perturbation> Make(const PerturbationOptions& options) {
-  std::vector<int64_t> image = options.image_shape;
-  if (image.empty()) image = {options.dimension, 1};
-  if (image.size() != 2 || image[0] < 1 || image[1] < 1 || image[0] * image[1] != options.dimension) {
-    throw Error(ErrorCode::kInvalidArgument, "image shape " + Shape(image) + " does not hold the " +
-                                                 std::to_string(options.dimension) + " values of a row");
-  }
-  std::vector<int64_t> window = options.window.empty() ? image : options.window;
-  if (window.size() == 1) window.push_back(1);
-  if (window.size() != 2 || window[0] < 1 || window[1] < 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the window of the pool perturbation must be a height and a width of at least 1, not '" +
-                    Shape(window) + "'");
-  }
-  if (window[1] > image[1]) {
-    throw Error(ErrorCode::kInvalidArgument, "a window of " + Shape(window) + " is wider than a row of " +
-                                                 Shape(image) +
-                                                 "; give the image shape, or a window of one number");
-  }
-  if (window[0] * window[1] == 1) {
-    throw Error(ErrorCode::kInvalidArgument, "a window of 1x1 leaves every row as it is; give a larger one");
-  }
-
-  std::vector<Block> blocks;
-  for (int64_t top = 0; top < image[0]; top += window[0]) {
-    for (int64_t left = 0; left < image[1]; left += window[1]) {
-      Block& block = blocks.emplace_back();
-      for (int64_t i = top; i < std::min(top + window[0], image[0]); ++i) {
-        for (int64_t j = left; j < std::min(left + window[1], image[1]); ++j) {
-          block.push_back(static_cast<uint32_t>(i * image[1] + j));
-        }
-      }
-    }
-  }
-  return std::make_unique<PoolPerturbation>(std::move(blocks));
-}
-
 }  // namespace
 
-extern const PerturbationKind kPoolPerturbation;
-const PerturbationKind kPoolPerturbation = {"pool", "the values within each window are shuffled", false,
-                                            &Make};
+extern const NegativeKind kPoolNegatives;
+const NegativeKind kPoolNegatives =
+    PerturbationKind<PoolPerturbation>("pool", "the values within each window are shuffled");
 
 }  // namespace ort_ed

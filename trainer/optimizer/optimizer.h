@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "models/graph/graph_builder.h"
-#include "trainer/learner/training_spec.h"
+#include "trainer/optimizer/optimizer_options.h"
 
 namespace ort_ed {
 
@@ -15,32 +15,38 @@ struct StepControl {
   double threshold = 0;  // step size of the l1 penalty: what step_size is for a constant gradient
   double average = 0;    // weight of the new parameters in their moving average
 };
-StepControl MakeControl(const OptimizerSpec& spec, double learning_rate, int64_t step);
+StepControl MakeControl(const OptimizerOptions& options, double learning_rate, int64_t step);
 
 // The members of StepControl as tensors [1].
 struct ControlValues {
   Value learning_rate, step_size, epsilon, threshold, average;
 };
 
-// Penalties by parameter: scalars, or vectors where only some parameters have one.
-struct Penalties {
+// Strengths of penalties by parameter: scalars, or vectors where only some parameters have one.
+struct PenaltyValues {
   Value weight_decay, l1;
+};
+
+// An optimiser with its penalties.
+struct OptimizerSetup {
+  const OptimizerOptions& options;
+  const PenaltyOptions& penalties;
 };
 
 // The gradient that is clipped: that of the loss, with an l1 subgradient in it where that is the penalty's
 // form.
-Value EmitPenalisedGradient(const OptimizerSpec& spec, const Value& theta, const Value& gradient,
-                            const Penalties& penalties);
+Value EmitPenalisedGradient(const OptimizerSetup& setup, const Value& theta, const Value& gradient,
+                            const PenaltyValues& strengths);
 
 // What clipping multiplies a gradient of this norm by.
-double ClipFactor(const OptimizerSpec& spec, double norm);
+double ClipFactor(const OptimizerOptions& options, double norm);
 
 // One step for the vectors `state`, in the order of StateNames(), along a gradient that is clipped. Element
 // by element, and each vector is read for the last time where the next one is made: they may share their
 // memory.
-std::vector<Value> EmitUpdate(const OptimizerSpec& spec, const std::vector<Value>& state,
+std::vector<Value> EmitUpdate(const OptimizerSetup& setup, const std::vector<Value>& state,
                               const Value& gradient, const ControlValues& control,
-                              const Penalties& penalties);
+                              const PenaltyValues& strengths);
 
 struct OptimizerNodes {
   std::vector<Value> next_state;  // in the order of StateNames()
@@ -48,7 +54,8 @@ struct OptimizerNodes {
 };
 
 // All of it: one step for the whole of the parameters.
-OptimizerNodes EmitOptimizer(const OptimizerSpec& spec, const std::vector<Value>& state,
-                             const Value& gradient, const ControlValues& control, const Penalties& penalties);
+OptimizerNodes EmitOptimizer(const OptimizerSetup& setup, const std::vector<Value>& state,
+                             const Value& gradient, const ControlValues& control,
+                             const PenaltyValues& strengths);
 
 }  // namespace ort_ed

@@ -87,7 +87,7 @@ struct KindRow {
   const Schema* schema;
 };
 struct KindTable {
-  std::vector<KindRow> rows;
+  std::vector<KindRow> rows = {};
   bool joined = false;  // several may be joined by '+'
 };
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ort_ed/device.h"
+#include "ort_ed/options.h"
+#include "trainer/optimizer/optimizer_options.h"
+
+namespace ort_ed {
+
+// What a learner minimises, how, and where. Front ends declare these as parts of their own.
+struct LearnerOptions {
+  Choice objective = "energy-discrepancy";
+  PenaltyOptions penalties = {};
+  OptimizerOptions optimizer = {};
+  std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
+  std::vector<std::string> freeze_zeros = {};  // patterns of parameters whose zeros at the start stay zeros
+
+  Device device = {};
+  int threads = 0;          // 0: all cores
+  int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
+  bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
+};
+
+// Of the batches that a learner takes.
+struct BatchShape {
+  int64_t negatives = 32;  // M, of each positive
+  bool weighted = false;   // whether batches carry log omega
+};
+
+// The state vector that no step changes: 0 for entries that LearnerOptions::freeze_zeros keeps at zero,
+// else 1.
+inline constexpr char kZeroMaskKind[] = "support";
+
+// Which of `names` any of the patterns selects. Throws OptionError of `key`, listing the names, for a pattern
+// that selects none.
+std::vector<bool> Select(const std::vector<std::string>& names, const std::vector<std::string>& patterns,
+                         const std::string& key);
+
+}  // namespace ort_ed

@@ -1,0 +1,36 @@
+#include "trainer/negatives/mixture.h"
+#include "trainer/negatives/negative_source.h"
+#include "trainer/negatives/perturbation.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr char kKey[] = "method";
+
+}
+
+KindTable NegativeTable() {
+  KindTable table;
+  table.joined = true;
+  for (const NegativeKind* kind : NegativeKinds())
+    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
+  return table;
+}
+
+std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowContext& rows) {
+  const std::vector<ChosenKind> chosen = Resolve(method, NegativeTable(), kKey);
+  std::vector<std::unique_ptr<Perturbation>> perturbations;
+  for (const auto& [row, options] : chosen) {
+    const NegativeKind& kind = *NegativeKinds()[row];
+    if (kind.perturbation != nullptr) {
+      perturbations.push_back(kind.perturbation(options, rows));
+    } else if (chosen.size() == 1) {
+      return kind.source(options, rows);
+    } else {
+      throw OptionError(kKey, std::string("must have ") + kind.name + " alone, not joined with others");
+    }
+  }
+  return MakePerturbationSource(MakeMixture(std::move(perturbations)));
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,20 @@
+// The table of sources of negatives, and nothing else.
+
+#include "trainer/negatives/negative_source.h"
+
+namespace ort_ed {
+
+extern const NegativeKind kBernoulliNegatives;
+extern const NegativeKind kPoolNegatives;
+extern const NegativeKind kGridNegatives;
+extern const NegativeKind kNeighbourhoodNegatives;
+extern const NegativeKind kEraseNegatives;
+
+std::span<const NegativeKind* const> NegativeKinds() {
+  static constexpr const NegativeKind* kKinds[] = {
+      &kBernoulliNegatives, &kPoolNegatives, &kGridNegatives, &kNeighbourhoodNegatives, &kEraseNegatives,
+  };
+  return kKinds;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ort_ed/energy_function.h"
+#include "ort_ed/options.h"
+#include "trainer/learner/state_tensor.h"
+#include "trainer/negatives/contrastive_batch.h"
+
+namespace ort_ed {
+
+// What a source of negatives may look at in one step.
+struct StepView {
+  uint64_t seed = 0;
+  int64_t step = 0;                        // steps done before this one
+  int64_t first_row = 0;                   // number of the batch's first row among those of the step
+  double progress = 1;                     // of the whole training: 0 at the first step, 1 at the last
+  const EnergyFunction* energy = nullptr;  // of the network as it is now; only where needs().energy
+};
+
+// Where the negatives of a training come from: noise around the data, chains that persist, or a network of
+// its own. A source lives as long as the run.
+class NegativeSource {
+ public:
+  // Negatives per row, and whether they carry weights log omega (the paper's section C.4).
+  struct Shape {
+    int64_t negatives = 1;
+    bool weighted = false;
+  };
+  struct Needs {
+    bool energy = false;
+    bool gradient = false;
+  };
+
+  virtual ~NegativeSource() = default;
+
+  // Where the user asks for `requested` negatives per row: an enumeration has its own number.
+  virtual Shape shape(int64_t requested) const = 0;
+  // Whether the negatives are all there are, so that the positive is one of them and w = 0 is right.
+  virtual bool enumerates() const { return false; }
+  virtual Needs needs() const { return {}; }
+
+  // Draws the negatives, and log omega where there is one, of every positive of the batch.
+  virtual void Fill(const StepView& view, ContrastiveBatch& batch) = 0;
+  // A step of the source's own, after the energy's.
+  virtual void Learn(const StepView&, const ContrastiveBatch&) {}
+
+  // The source by which models are compared on held-out rows.
+  virtual NegativeSource& validation() { return *this; }
+
+  // What the model's metadata tell of it, by key, as of this progress.
+  virtual OptionMap Describe(double /*progress*/) const { return {}; }
+
+  // What it keeps from step to step, for checkpoints; owner "negatives".
+  virtual std::vector<StateTensor> Save() const { return {}; }
+  // Throws kInvalidArgument, naming the tensor, where pieces are missing or of another shape.
+  virtual void Load(std::span<const StateTensor>) {}
+};
+
+// What the rows are that a source makes negatives of.
+struct RowContext {
+  int64_t dimension = 0;
+  std::vector<int64_t> image_shape = {};  // {height, width}; empty: no image
+};
+
+class Perturbation;
+
+// A row of the table of sources. A perturbation (perturbation.h) makes negatives of each row by itself, and
+// several may be joined; another source is alone.
+struct NegativeKind {
+  const char* name;
+  const char* summary;
+  const Schema& (*schema)();
+  std::unique_ptr<Perturbation> (*perturbation)(const OptionMap& options, const RowContext& rows);
+  std::unique_ptr<NegativeSource> (*source)(const OptionMap& options, const RowContext& rows);
+};
+
+// A perturbation made from a class with `struct Options` and a constructor of (Options, RowContext).
+template <typename P>
+constexpr NegativeKind PerturbationKind(const char* name, const char* summary) {
+  return {name, summary, &SchemaOf<typename P::Options>,
+          [](const OptionMap& options, const RowContext& rows) -> std::unique_ptr<Perturbation> {
+            return std::make_unique<P>(MakeOptions<typename P::Options>(options), rows);
+          },
+          nullptr};
+}
+
+std::span<const NegativeKind* const> NegativeKinds();
+KindTable NegativeTable();
+
+// One kind, or several perturbations joined by '+', of which each row draws one. Throws OptionError.
+std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowContext& rows);
+
+}  // namespace ort_ed

@@ -1,0 +1,16 @@
+// The table of objectives, and nothing else.
+
+#include "trainer/objective/objective.h"
+
+namespace ort_ed {
+
+extern const ObjectiveKind kEnergyDiscrepancyObjective;
+
+std::span<const ObjectiveKind* const> ObjectiveKinds() {
+  static constexpr const ObjectiveKind* kKinds[] = {
+      &kEnergyDiscrepancyObjective,
+  };
+  return kKinds;
+}
+
+}  // namespace ort_ed
