@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "ort_ed/options.h"
 #include "runtime/support/text.h"
@@ -114,7 +115,6 @@ namespace options_detail {
     *static_cast<Type*>(member) = static_cast<Type>(std::get<Stored>(value)); \
   }
 ORT_ED_PLAIN_MEMBER(bool, bool)
-ORT_ED_PLAIN_MEMBER(int, int64_t)
 ORT_ED_PLAIN_MEMBER(int64_t, int64_t)
 ORT_ED_PLAIN_MEMBER(uint64_t, int64_t)
 ORT_ED_PLAIN_MEMBER(float, double)
@@ -124,6 +124,14 @@ ORT_ED_PLAIN_MEMBER(std::vector<int64_t>, std::vector<int64_t>)
 ORT_ED_PLAIN_MEMBER(std::vector<double>, std::vector<double>)
 ORT_ED_PLAIN_MEMBER(std::vector<std::string>, std::vector<std::string>)
 #undef ORT_ED_PLAIN_MEMBER
+
+OptionValue Member<int>::Get(const void* member) { return int64_t{*static_cast<const int*>(member)}; }
+
+void Member<int>::Set(void* member, const OptionValue& value) {
+  const int64_t number = std::get<int64_t>(value);
+  if (!std::in_range<int>(number)) throw std::invalid_argument("a whole number of at most 31 bits");
+  *static_cast<int*>(member) = static_cast<int>(number);
+}
 
 OptionValue Member<Period>::Get(const void* member) {
   const auto& period = *static_cast<const Period*>(member);

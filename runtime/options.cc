@@ -32,6 +32,10 @@ Names NamesIn(const KindTable& table) {
                     OptionError::Problem::kUnknownName);
 }
 
+bool IsFile(const std::string& kind, const KindTable& table) {
+  return !table.file_suffix.empty() && kind.ends_with(table.file_suffix);
+}
+
 Names KindNames(const Choice& choice, const KindTable& table) {
   return table.joined ? SplitWords(choice.kind, '+') : Names{choice.kind};
 }
@@ -43,6 +47,7 @@ size_t FindRow(const KindTable& table, const std::string& name, const std::strin
 }
 
 void CheckKinds(const std::string& key, const std::string& kind, const KindTable& table) {
+  if (IsFile(kind, table)) return;
   const Names names = KindNames({kind, {}}, table);
   if (names.empty()) RefuseName(key, kind, NamesIn(table), table.joined);
   for (const std::string& name : names) FindRow(table, name, key);
@@ -184,6 +189,45 @@ void Flatten(const Schema& schema, const std::string& prefix, const std::string&
 
 }  // namespace
 
+namespace options_detail {
+
+Option& AddOption(Schema& schema, std::string_view section, std::string_view key, std::string_view domain,
+                  std::string_view help, OptionType type, std::ptrdiff_t offset,
+                  OptionValue (*get)(const void*), void (*set)(void*, const OptionValue&)) {
+  Option& option = schema.options.emplace_back();
+  option.key = key;
+  option.section = section;
+  option.help = help;
+  option.domain = domain;
+  option.type = type;
+  option.offset = offset;
+  option.get = get;
+  option.set = set;
+  return option;
+}
+
+Option& AddEnumOption(Schema& schema, std::string_view section, std::string_view key,
+                      std::span<const std::pair<const char*, int>> names, std::string_view help,
+                      std::ptrdiff_t offset, OptionValue (*get)(const void*),
+                      void (*set)(void*, const OptionValue&)) {
+  Option& option = AddOption(schema, section, key, "", help, OptionType::kText, offset, get, set);
+  for (const auto& [name, number] : names) option.names.emplace_back(name, number);
+  Names words;
+  for (const auto& [name, number] : option.names) words.push_back(name);
+  option.domain = Join(words, "|");
+  return option;
+}
+
+void AddOptions(Schema& schema, std::string_view section, const Schema& inner, std::ptrdiff_t offset) {
+  for (Option option : inner.options) {
+    option.offset += offset;
+    if (!section.empty()) option.section = section;
+    schema.options.push_back(std::move(option));
+  }
+}
+
+}  // namespace options_detail
+
 OptionError::OptionError(std::string key, std::string reason, Problem problem, std::string origin)
     : Error(ErrorCode::kInvalidArgument, key + " " + reason),
       key_(std::move(key)),
@@ -200,17 +244,18 @@ OptionValue Option::Get(const void* object) const {
 
 void Option::Set(void* object, const OptionValue& given) const {
   void* const member = static_cast<char*>(object) + offset;
-  OptionValue value;
   try {
-    value = Converted(*this, given);
+    OptionValue value = Converted(*this, given);
+    if (auto* number = std::get_if<double>(&value); number != nullptr && *number == 0)
+      *number = 0;  // -0 is 0
+    CheckDomain(key, *this, value);
+    for (const auto& [name, number] : names)
+      if (value == OptionValue(name)) return set(member, int64_t{number});
+    if (kinds != nullptr) CheckKinds(key, As<std::string>(value), kinds());
+    set(member, value);
   } catch (const std::invalid_argument& error) {
     throw OptionError(key, std::string("must be ") + error.what() + ", not '" + FormatOption(given) + "'");
   }
-  CheckDomain(key, *this, value);
-  for (const auto& [name, number] : names)
-    if (value == OptionValue(name)) return set(member, int64_t{number});
-  if (kinds != nullptr) CheckKinds(key, As<std::string>(value), kinds());
-  set(member, value);
 }
 
 const Option* Schema::Find(std::string_view key) const {
@@ -298,11 +343,14 @@ class OptionApplier {
     const KindTable table = option.kinds();
     const std::string inner = prefix + option.prefix;
     for (const ChosenKind& chosen : Resolve(choice, table, option.key)) {
+      if (++depth_ > kDeepest)
+        Refuse(prefix + option.key, "must not contain itself", OptionError::Problem::kValue);
       const Schema& schema = *table.rows[chosen.row].schema;
       const Scratch scratch(schema);
       SetOptions(schema, scratch.get(), chosen.options);
       const std::set<std::string> before = used_;
       Apply(schema, scratch.get(), inner);
+      --depth_;
       for (const std::string& key : used_)
         if (!before.contains(key)) choice.options[key.substr(inner.size())] = given_.given_.at(key).value;
       // A key that an earlier kind of the same choice has used is this one's, too.
@@ -334,8 +382,11 @@ class OptionApplier {
     }
   }
 
+  static constexpr int kDeepest = 8;  // kinds within kinds
+
   const GivenOptions& given_;
   std::set<std::string> used_;
+  int depth_ = 0;
 };
 
 void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
@@ -352,6 +403,7 @@ void SetOptions(const Schema& schema, void* object, const OptionMap& values) {
 
 std::vector<ChosenKind> Resolve(const Choice& choice, const KindTable& table, const std::string& key) {
   std::vector<ChosenKind> chosen;
+  if (IsFile(choice.kind, table)) return chosen;
   for (const std::string& name : KindNames(choice, table)) chosen.push_back({FindRow(table, name, key), {}});
   if (chosen.empty()) RefuseName(key, choice.kind, NamesIn(table), table.joined);
   for (const auto& [name, value] : choice.options) {

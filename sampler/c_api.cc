@@ -1,12 +1,17 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "ort_ed/log_z.h"
 #include "ort_ed/sampler.h"
 #include "ort_ed/sampler_c_api.h"
 #include "runtime/support/c_api_support.h"
+#include "sampler/kinds/former_options.h"
+
+struct ort_ed_options {
+  ort_ed::GivenOptions given;
+};
 
 struct ort_ed_chains {
   std::unique_ptr<ort_ed::Sampler> sampler;
@@ -16,22 +21,45 @@ struct ort_ed_chains {
 namespace ort_ed {
 namespace {
 
+struct ChainOptions {
+  Choice sampler = "gibbs";
+  uint64_t seed = 0;
+  int threads = 0;
+  double beta = 1;
+  static void Describe(Declare<ChainOptions>& declare) {
+    declare("sampler", &ChainOptions::sampler, SamplerTable, "how chains move");
+    declare("seed", &ChainOptions::seed, "[0, inf)", "of all random numbers");
+    declare("threads", &ChainOptions::threads, "[0, inf)", "of the work outside the model; 0: all cores");
+    declare("beta", &ChainOptions::beta, "", "inverse temperature");
+  }
+};
+
+struct LogZOptions {
+  AnnealingOptions annealing;
+  uint64_t seed = 0;
+  static void Describe(Declare<LogZOptions>& declare) {
+    declare.All(&LogZOptions::annealing);
+    declare("seed", &LogZOptions::seed, "[0, inf)", "of all random numbers");
+  }
+};
+
+template <typename Options>
+Options ReadOptions(const ort_ed_options* given) {
+  Options options;
+  if (given != nullptr) given->given.ApplyTo(options);
+  return options;
+}
+
 ort_ed_sampler_options Checked(const ort_ed_sampler_options* given) {
   constexpr size_t kFirstSize = offsetof(ort_ed_sampler_options, lowest_beta) + sizeof(double);
   return KnownOptions<ort_ed_sampler_options>(given, ORT_ED_SAMPLER_OPTIONS_INIT, kFirstSize,
                                               "ORT_ED_SAMPLER_OPTIONS_INIT");
 }
 
-std::string SamplerName(const ort_ed_sampler_options& options) {
-  return options.sampler == nullptr ? "gibbs" : options.sampler;
-}
-
-SamplerOptions SamplerOptionsOf(const ort_ed_sampler_options& given) {
+// The sampler that the struct asks for; what belongs to others is ignored there.
+Choice ReadSampler(const ort_ed_sampler_options& given) {
   SamplerOptions options;
   options.scan = given.random_scan != 0 ? Scan::kRandom : Scan::kSystematic;
-  if (given.threads < 0)
-    throw Error(ErrorCode::kInvalidArgument, "the number of threads must not be negative");
-  options.threads = given.threads;
   options.block = given.block;
   options.flips = given.flips;
   options.step_size = given.step_size;
@@ -39,16 +67,40 @@ SamplerOptions SamplerOptionsOf(const ort_ed_sampler_options& given) {
   if (given.inner != nullptr) options.inner = given.inner;
   options.temperatures = given.temperatures;
   options.lowest_beta = given.lowest_beta;
-  return options;
+  return TranslateOptions(given.sampler == nullptr ? "gibbs" : given.sampler, options);
 }
 
-Chains Start(const EnergyModel& model, const EnergyPath& target, int64_t count, const uint8_t* states,
-             uint64_t seed) {
+Chains StartStates(const EnergyModel& model, const EnergyPath& target, int64_t count, const uint8_t* states,
+                   uint64_t seed) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
   if (states == nullptr)
     return StartChainsAt(target, BernoulliBase::OfModel(model).DrawRows(seed, 0, count), seed);
   const std::span<const uint8_t> given = ArrayArgument(states, count, model.dimension(), "states");
   return StartChainsAt(target, {given.begin(), given.end()}, seed);
+}
+
+std::unique_ptr<ort_ed_chains> Start(const EnergyModel& model, int64_t count, const uint8_t* states,
+                                     const uint8_t* clamped, const ChainOptions& options) {
+  // exp(-beta U) is the path towards the uniform distribution.
+  const EnergyPath target(MakeEnergyFunction(model, {.threads = options.threads}));
+  auto made = std::make_unique<ort_ed_chains>();
+  made->sampler = MakeSampler(options.sampler, target, options.threads);
+  made->chains = StartStates(model, target, count, states, options.seed);
+  made->chains.betas.assign(made->chains.betas.size(), options.beta);
+  if (clamped != nullptr) {
+    const auto mask = ArrayArgument(clamped, count, model.dimension(), "clamped");
+    made->chains.clamped.assign(mask.begin(), mask.end());
+  }
+  return made;
+}
+
+ort_ed_log_z_estimate EstimateLogZ(const EnergyModel& model, const AnnealingOptions& options) {
+  Annealing run = Annealing::Forward(
+      EnergyPath(MakeEnergyFunction(model, {.threads = options.threads}), BernoulliBase::OfModel(model)),
+      options);
+  run.Run();
+  const LogZEstimate result = run.Estimate();
+  return {result.log_z, result.standard_error, result.effective_samples};
 }
 
 }  // namespace
@@ -60,6 +112,19 @@ const char* ort_ed_sampler_name(int index) {
   return index >= 0 && static_cast<size_t>(index) < Samplers().size() ? Samplers()[index]->name : nullptr;
 }
 
+ort_ed_options* ort_ed_options_new(void) { return new (std::nothrow) ort_ed_options; }
+
+void ort_ed_options_free(ort_ed_options* options) { delete options; }
+
+ort_ed_status ort_ed_options_set(ort_ed_options* options, const char* key, const char* value) {
+  return Guarded([&] {
+    RequireNotNull(options, "options");
+    RequireNotNull(key, "key");
+    RequireNotNull(value, "value");
+    options->given.Add(key, std::string(value), key);
+  });
+}
+
 ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, const uint8_t* states,
                                   const uint8_t* clamped, const ort_ed_sampler_options* options,
                                   ort_ed_chains** chains) {
@@ -68,18 +133,21 @@ ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, cons
     *chains = nullptr;
     RequireNotNull(model, "model");
     const ort_ed_sampler_options given = Checked(options);
-    if (!std::isfinite(given.beta)) throw Error(ErrorCode::kInvalidArgument, "beta must be a finite number");
-    // exp(-beta U) is the path towards the uniform distribution.
-    const EnergyPath target(MakeEnergyFunction(model->model, {.threads = given.threads}));
-    auto made = std::make_unique<ort_ed_chains>();
-    made->sampler = MakeSampler(SamplerName(given), target, SamplerOptionsOf(given));
-    made->chains = Start(model->model, target, count, states, given.seed);
-    made->chains.betas.assign(made->chains.betas.size(), given.beta);
-    if (clamped != nullptr) {
-      const auto mask = ArrayArgument(clamped, count, model->model.dimension(), "clamped");
-      made->chains.clamped.assign(mask.begin(), mask.end());
-    }
-    *chains = made.release();
+    ChainOptions wanted{.sampler = ReadSampler(given), .threads = given.threads, .beta = given.beta};
+    CheckOptions(wanted);
+    wanted.seed = given.seed;  // all 64 bits are good
+    *chains = Start(model->model, count, states, clamped, wanted).release();
+  });
+}
+
+ort_ed_status ort_ed_chains_start_by_name(const ort_ed_model* model, int64_t count, const uint8_t* states,
+                                          const uint8_t* clamped, const ort_ed_options* options,
+                                          ort_ed_chains** chains) {
+  return Guarded([&] {
+    RequireNotNull(chains, "chains");
+    *chains = nullptr;
+    RequireNotNull(model, "model");
+    *chains = Start(model->model, count, states, clamped, ReadOptions<ChainOptions>(options)).release();
   });
 }
 
@@ -118,14 +186,19 @@ ort_ed_status ort_ed_log_z_ais(const ort_ed_model* model, int64_t chains, int64_
     annealing.temperatures = temperatures;
     annealing.chains = chains;
     annealing.seed = given.seed;
-    annealing.sampler = SamplerName(given);
-    annealing.sampler_options = SamplerOptionsOf(given);
-    Annealing run =
-        Annealing::Forward(EnergyPath(MakeEnergyFunction(model->model, {.threads = given.threads}),
-                                      BernoulliBase::OfModel(model->model)),
-                           annealing);
-    run.Run();
-    const LogZEstimate result = run.Estimate();
-    *estimate = {result.log_z, result.standard_error, result.effective_samples};
+    annealing.sampler = ReadSampler(given);
+    annealing.threads = given.threads;
+    *estimate = EstimateLogZ(model->model, annealing);
+  });
+}
+
+ort_ed_status ort_ed_log_z_by_name(const ort_ed_model* model, const ort_ed_options* options,
+                                   ort_ed_log_z_estimate* estimate) {
+  return Guarded([&] {
+    RequireNotNull(model, "model");
+    RequireNotNull(estimate, "estimate");
+    LogZOptions wanted = ReadOptions<LogZOptions>(options);
+    wanted.annealing.seed = wanted.seed;
+    *estimate = EstimateLogZ(model->model, wanted.annealing);
   });
 }

@@ -7,12 +7,19 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
+#include "runtime/support/named.h"
 #include "runtime/support/parallel_for.h"
 
 namespace ort_ed {
 namespace {
 
 constexpr uint32_t kShufflePurpose = 0x5348554Du;
+
+struct NamedKernel {
+  const char* name;
+  MmdKernel kernel;
+};
+constexpr NamedKernel kKernels[] = {{"hamming", MmdKernel::kHamming}, {"linear", MmdKernel::kLinear}};
 
 // Rows as 64-bit words: distances and scalar products are popcounts.
 class BitRows {
@@ -85,11 +92,7 @@ double MeanKernel(const Counts& counts, MmdKernel kernel, double bandwidth) {
 
 }  // namespace
 
-MmdKernel ParseMmdKernel(const std::string& name) {
-  if (name == "hamming") return MmdKernel::kHamming;
-  if (name == "linear") return MmdKernel::kLinear;
-  throw Error(ErrorCode::kInvalidArgument, "unknown kernel '" + name + "'; there are hamming and linear");
-}
+MmdKernel ParseMmdKernel(const std::string& name) { return FindNamed(kKernels, name, "kernel").kernel; }
 
 double SquaredMmd(std::span<const uint8_t> a, std::span<const uint8_t> b, int64_t dimension, MmdKernel kernel,
                   double bandwidth, int threads) {

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include "ort_ed/error.h"
 #include "ort_ed/random.h"
 #include "runtime/support/parallel_for.h"
 #include "sampler/kinds/free_sites.h"
 #include "sampler/kinds/sampler_kinds.h"
+#include "sampler/kinds/scan_options.h"
 
 namespace ort_ed {
 namespace {
@@ -32,26 +32,29 @@ void SetPattern(const Block& block, uint32_t pattern, float* row) {
 // runs of each chain's free coordinates.
 class BlockGibbs final : public Sampler {
  public:
-  BlockGibbs(const EnergyPath& target, const SamplerOptions& options) : target_(target), options_(options) {
-    if (options.block < 1 || options.block > kMaxBlock) {
-      throw Error(ErrorCode::kInvalidArgument, "block-gibbs: a block has 1 to " + std::to_string(kMaxBlock) +
-                                                   " coordinates, not " + std::to_string(options.block));
+  struct Options {
+    ScanOptions scan;
+    int block = 4;
+    static void Describe(Declare<Options>& declare) {
+      declare.All(&Options::scan);
+      declare("block", &Options::block, "[1, " + std::to_string(kMaxBlock) + "]",
+              "coordinates updated together");
     }
-    if (options.updates_per_step < 0)
-      throw Error(ErrorCode::kInvalidArgument, "updates_per_step must not be negative");
-  }
+  };
+
+  BlockGibbs(const EnergyPath& target, const Options& options, int threads)
+      : target_(target), scan_(options.scan), block_(options.block), threads_(threads) {}
 
   void Step(Chains& chains, int64_t steps) override { Run(chains, steps, false); }
   void StepReversed(Chains& chains, int64_t steps) override { Run(chains, steps, true); }
 
  private:
-  int64_t BlockCount(int64_t sites) const { return (sites + options_.block - 1) / options_.block; }
+  int64_t BlockCount(int64_t sites) const { return (sites + block_ - 1) / block_; }
 
   void Run(Chains& chains, int64_t steps, bool backwards) {
     chains.gradients.clear();
     const FreeSites free(chains);
-    const int64_t updates =
-        options_.updates_per_step > 0 ? options_.updates_per_step : BlockCount(free.most());
+    const int64_t updates = scan_.updates > 0 ? scan_.updates : BlockCount(free.most());
     const auto position = [&](uint64_t step, int64_t update) {
       return step * updates + (backwards ? updates - 1 - update : update);
     };
@@ -63,7 +66,7 @@ class BlockGibbs final : public Sampler {
     chains.step += steps;
   }
 
-  RandomStream RandomOf(const Chains& chains, uint64_t step, int64_t chain) const {
+  RandomStream StartRandom(const Chains& chains, uint64_t step, int64_t chain) const {
     return {chains.seed, kBlockGibbsPurpose, step, chains.first_chain + chain};
   }
 
@@ -72,11 +75,11 @@ class BlockGibbs final : public Sampler {
   void RunQuadratic(Chains& chains, const FreeSites& free, int64_t steps, int64_t updates,
                     const Position& position) {
     std::vector<StepCounters> counters(chains.count);
-    const double work = 5.0 * static_cast<double>((chains.count * steps * updates) << options_.block);
-    ParallelFor(options_.threads, chains.count, work, [&](int64_t chain) {
+    const double work = 5.0 * static_cast<double>((chains.count * steps * updates) << block_);
+    ParallelFor(threads_, chains.count, work, [&](int64_t chain) {
       if (free.of(chain).empty()) return;
       for (uint64_t step = chains.step; step < chains.step + steps; ++step) {
-        RandomStream random = RandomOf(chains, step, chain);
+        RandomStream random = StartRandom(chains, step, chain);
         for (int64_t update = 0; update < updates; ++update) {
           Block block = ChooseBlock(chains, chain, free.of(chain), position(step, update), random);
           EnumerateQuadratic(chains, block, counters[chain]);
@@ -93,14 +96,15 @@ class BlockGibbs final : public Sampler {
                    const Position& position) {
     for (uint64_t step = chains.step; step < chains.step + steps; ++step) {
       std::vector<RandomStream> random;
-      for (int64_t chain = 0; chain < chains.count; ++chain) random.push_back(RandomOf(chains, step, chain));
+      for (int64_t chain = 0; chain < chains.count; ++chain)
+        random.push_back(StartRandom(chains, step, chain));
       for (int64_t update = 0; update < updates; ++update)
         Update(chains, free, position(step, update), random);
     }
   }
 
   void Update(Chains& chains, const FreeSites& free, uint64_t position, std::vector<RandomStream>& random) {
-    const int64_t at_once = std::max<int64_t>(1, kBatchRows >> options_.block);
+    const int64_t at_once = std::max<int64_t>(1, kBatchRows >> block_);
     for (int64_t first = 0; first < chains.count; first += at_once) {
       std::vector<Block> blocks;
       for (int64_t chain = first; chain < std::min(chains.count, first + at_once); ++chain)
@@ -115,9 +119,9 @@ class BlockGibbs final : public Sampler {
                     RandomStream& random) const {
     const uint64_t count = BlockCount(std::ssize(sites));
     const uint64_t which =
-        options_.scan == Scan::kRandom ? random.Below(static_cast<uint32_t>(count)) : position % count;
-    const size_t begin = which * options_.block;
-    Block block{chain, sites.subspan(begin, std::min<size_t>(options_.block, sites.size() - begin)), 0, {}};
+        scan_.scan == Scan::kRandom ? random.Below(static_cast<uint32_t>(count)) : position % count;
+    const size_t begin = which * block_;
+    Block block{chain, sites.subspan(begin, std::min<size_t>(block_, sites.size() - begin)), 0, {}};
     for (size_t k = 0; k < block.sites.size(); ++k)
       block.current |= static_cast<uint32_t>(chains.state(chain)[block.sites[k]]) << k;
     block.energies.resize(block.patterns());
@@ -207,17 +211,16 @@ class BlockGibbs final : public Sampler {
   }
 
   EnergyPath target_;
-  SamplerOptions options_;
+  ScanOptions scan_;
+  int block_;
+  int threads_;
   std::vector<float> rows_;
   std::vector<double> energies_;
 };
 
 }  // namespace
 
-const SamplerKind kBlockGibbsSampler = {
-    "block-gibbs", "a block of coordinates at a time, all its states enumerated", false, true,
-    [](const EnergyPath& target, const SamplerOptions& options) -> std::unique_ptr<Sampler> {
-      return std::make_unique<BlockGibbs>(target, options);
-    }};
+const SamplerKind kBlockGibbsSampler =
+    MakeSamplerKind<BlockGibbs>("block-gibbs", "a block of coordinates at a time, all its states enumerated");
 
 }  // namespace ort_ed

@@ -6,14 +6,18 @@ namespace {
 
 constexpr uint32_t kDmalaPurpose = 0x444D414C;  // "DMAL"
 
-std::unique_ptr<Sampler> MakeDmala(const EnergyPath& target, const SamplerOptions& options) {
-  return std::make_unique<GradientSampler>(target, options, kDmalaPurpose,
-                                           std::make_unique<LangevinFlips>(options.step_size), true);
-}
+class Dmala final : public GradientSampler {
+ public:
+  using Options = LangevinOptions;
+
+  Dmala(const EnergyPath& target, const Options& options, int threads)
+      : GradientSampler(target, threads, kDmalaPurpose, std::make_unique<LangevinFlips>(options.step_size),
+                        true) {}
+};
 
 }  // namespace
 
-const SamplerKind kDmalaSampler = {"dmala", "discrete Langevin with Metropolis correction", true, true,
-                                   MakeDmala};
+const SamplerKind kDmalaSampler =
+    MakeSamplerKind<Dmala>("dmala", "discrete Langevin with Metropolis correction", {.needs_gradient = true});
 
 }  // namespace ort_ed

@@ -6,14 +6,19 @@ namespace {
 
 constexpr uint32_t kDulaPurpose = 0x44554C41;  // "DULA"
 
-std::unique_ptr<Sampler> MakeDula(const EnergyPath& target, const SamplerOptions& options) {
-  return std::make_unique<GradientSampler>(target, options, kDulaPurpose,
-                                           std::make_unique<LangevinFlips>(options.step_size), false);
-}
+class Dula final : public GradientSampler {
+ public:
+  using Options = LangevinOptions;
+
+  Dula(const EnergyPath& target, const Options& options, int threads)
+      : GradientSampler(target, threads, kDulaPurpose, std::make_unique<LangevinFlips>(options.step_size),
+                        false) {}
+};
 
 }  // namespace
 
-const SamplerKind kDulaSampler = {"dula", "discrete Langevin, unadjusted: fast, biased by its step size",
-                                  true, false, MakeDula};
+const SamplerKind kDulaSampler =
+    MakeSamplerKind<Dula>("dula", "discrete Langevin, unadjusted: fast, biased by its step size",
+                          {.needs_gradient = true, .exact = false});
 
 }  // namespace ort_ed

@@ -1,8 +1,8 @@
-#include "ort_ed/error.h"
 #include "ort_ed/random.h"
 #include "sampler/kinds/free_sites.h"
 #include "sampler/kinds/heat_bath.h"
 #include "sampler/kinds/sampler_kinds.h"
+#include "sampler/kinds/scan_options.h"
 #include "sampler/quadratic/quadratic_gibbs.h"
 
 namespace ort_ed {
@@ -13,10 +13,10 @@ namespace {
 // is not kept.
 class Gibbs final : public Sampler {
  public:
-  Gibbs(const EnergyPath& target, const SamplerOptions& options) : target_(target), options_(options) {
-    if (options.updates_per_step < 0)
-      throw Error(ErrorCode::kInvalidArgument, "updates_per_step must not be negative");
-  }
+  using Options = ScanOptions;
+
+  Gibbs(const EnergyPath& target, const Options& options, int threads)
+      : target_(target), options_(options), threads_(threads) {}
 
   void Step(Chains& chains, int64_t steps) override { Run(chains, steps, false); }
   void StepReversed(Chains& chains, int64_t steps) override { Run(chains, steps, true); }
@@ -28,14 +28,14 @@ class Gibbs final : public Sampler {
       const FreeSites free(chains);
       for (int64_t step = 0; step < steps; ++step) RunStep(chains, free, backwards);
     } else if (options_.scan == Scan::kRandom) {
-      RandomScanQuadraticGibbs(target_, options_, chains, steps);
+      RandomScanQuadraticGibbs(target_, {options_.updates, threads_}, chains, steps);
     } else {
-      SystematicQuadraticGibbs(target_, options_, chains, steps, backwards);
+      SystematicQuadraticGibbs(target_, {options_.updates, threads_}, chains, steps, backwards);
     }
   }
 
   void RunStep(Chains& chains, const FreeSites& free, bool backwards) {
-    const int64_t updates = options_.updates_per_step > 0 ? options_.updates_per_step : free.most();
+    const int64_t updates = options_.updates > 0 ? options_.updates : free.most();
     random_.clear();
     for (int64_t chain = 0; chain < chains.count; ++chain)
       random_.emplace_back(chains.seed, kGibbsPurpose, chains.step, chains.first_chain + chain);
@@ -87,7 +87,8 @@ class Gibbs final : public Sampler {
   }
 
   EnergyPath target_;
-  SamplerOptions options_;
+  Options options_;
+  int threads_;
   std::vector<RandomStream> random_;      // of each chain
   std::vector<int32_t> sites_;            // flipped in each chain; -1: none
   std::vector<double> flipped_energies_;  // with that flip
@@ -95,10 +96,7 @@ class Gibbs final : public Sampler {
 
 }  // namespace
 
-const SamplerKind kGibbsSampler = {
-    "gibbs", "one coordinate at a time from its conditional distribution", false, true,
-    [](const EnergyPath& target, const SamplerOptions& options) -> std::unique_ptr<Sampler> {
-      return std::make_unique<Gibbs>(target, options);
-    }};
+const SamplerKind kGibbsSampler =
+    MakeSamplerKind<Gibbs>("gibbs", "one coordinate at a time from its conditional distribution");
 
 }  // namespace ort_ed

@@ -31,18 +31,18 @@ size_t DrawWeighted(std::span<const double> weights, double total, RandomStream&
 
 // Metropolis-Hastings with a FlipProposal. Proposals of all chains are evaluated as one batch, energy and
 // gradient together; those of the current states are kept. For a quadratic energy both follow from the flips.
-class GradientSampler final : public Sampler {
+class GradientSampler : public Sampler {
  public:
   // `metropolis` false accepts every proposal: the unadjusted, biased sampler.
-  GradientSampler(const EnergyPath& target, const SamplerOptions& options, uint32_t purpose,
+  GradientSampler(const EnergyPath& target, int threads, uint32_t purpose,
                   std::unique_ptr<FlipProposal> proposal, bool metropolis = true)
       : target_(target),
-        threads_(options.threads),
+        threads_(threads),
         purpose_(purpose),
         proposal_(std::move(proposal)),
         metropolis_(metropolis) {}
 
-  void Step(Chains& chains, int64_t steps) override;
+  void Step(Chains& chains, int64_t steps) final;
 
  private:
   struct Move {

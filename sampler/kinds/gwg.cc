@@ -1,7 +1,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "ort_ed/error.h"
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/sampler_kinds.h"
 
@@ -42,15 +41,23 @@ class LocallyInformedFlips final : public FlipProposal {
   int flips_;
 };
 
-std::unique_ptr<Sampler> MakeGwg(const EnergyPath& target, const SamplerOptions& options) {
-  if (options.flips < 1) throw Error(ErrorCode::kInvalidArgument, "gwg: flips must be at least 1");
-  return std::make_unique<GradientSampler>(target, options, kGwgPurpose,
-                                           std::make_unique<LocallyInformedFlips>(options.flips));
-}
+class Gwg final : public GradientSampler {
+ public:
+  struct Options {
+    int flips = 1;
+    static void Describe(Declare<Options>& declare) {
+      declare("flips", &Options::flips, "[1, inf)", "coordinates proposed at once");
+    }
+  };
+
+  Gwg(const EnergyPath& target, const Options& options, int threads)
+      : GradientSampler(target, threads, kGwgPurpose, std::make_unique<LocallyInformedFlips>(options.flips)) {
+  }
+};
 
 }  // namespace
 
-const SamplerKind kGwgSampler = {"gwg", "Gibbs-with-gradients: flips drawn by their first-order gain", true,
-                                 true, MakeGwg};
+const SamplerKind kGwgSampler = MakeSamplerKind<Gwg>(
+    "gwg", "Gibbs-with-gradients: flips drawn by their first-order gain", {.needs_gradient = true});
 
 }  // namespace ort_ed

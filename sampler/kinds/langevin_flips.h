@@ -2,20 +2,24 @@
 
 #include <cmath>
 
-#include "ort_ed/error.h"
+#include "ort_ed/options.h"
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/heat_bath.h"
 
 namespace ort_ed {
 
+struct LangevinOptions {
+  double step_size = 0.2;
+  static void Describe(Declare<LangevinOptions>& declare) {
+    declare("step_size", &LangevinOptions::step_size, "(0, inf)", "alpha");
+  }
+};
+
 // The discrete Langevin proposal (Zhang, Liu and Liu 2022): every coordinate flips on its own with
 // probability sigmoid(gain - 1 / (2 alpha)).
 class LangevinFlips final : public FlipProposal {
  public:
-  explicit LangevinFlips(double step_size) : cost_(1 / (2 * step_size)) {
-    if (!(step_size > 0 && std::isfinite(step_size)))
-      throw Error(ErrorCode::kInvalidArgument, "dula and dmala: step_size must be positive and finite");
-  }
+  explicit LangevinFlips(double step_size) : cost_(1 / (2 * step_size)) {}
 
   double Propose(std::span<const double> gains, RandomStream& random,
                  std::vector<int32_t>& flips) const override {

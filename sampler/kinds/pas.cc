@@ -2,7 +2,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "ort_ed/error.h"
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/sampler_kinds.h"
 
@@ -56,16 +55,22 @@ class FlipPath final : public FlipProposal {
   uint32_t mean_length_;
 };
 
-std::unique_ptr<Sampler> MakePas(const EnergyPath& target, const SamplerOptions& options) {
-  if (options.path_length < 1)
-    throw Error(ErrorCode::kInvalidArgument, "pas: path_length must be at least 1");
-  return std::make_unique<GradientSampler>(target, options, kPasPurpose,
-                                           std::make_unique<FlipPath>(options.path_length));
-}
+class Pas final : public GradientSampler {
+ public:
+  struct Options {
+    int path_length = 5;
+    static void Describe(Declare<Options>& declare) {
+      declare("path_length", &Options::path_length, "[1, inf)", "mean number of flips of a proposal");
+    }
+  };
+
+  Pas(const EnergyPath& target, const Options& options, int threads)
+      : GradientSampler(target, threads, kPasPurpose, std::make_unique<FlipPath>(options.path_length)) {}
+};
 
 }  // namespace
 
-const SamplerKind kPasSampler = {"pas", "path-auxiliary: a path of flips drawn by their gains", true, true,
-                                 MakePas};
+const SamplerKind kPasSampler = MakeSamplerKind<Pas>(
+    "pas", "path-auxiliary: a path of flips drawn by their gains", {.needs_gradient = true});
 
 }  // namespace ort_ed

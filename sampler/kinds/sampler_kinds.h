@@ -2,9 +2,29 @@
 
 #include "ort_ed/sampler.h"
 
-// The rows of the table of samplers; each is defined in the file of its sampler.
+// How a sampler becomes a row of the table: its class has a `struct Options` with a Describe() and is
+// constructed from (const EnergyPath&, const Options&, int threads); its file ends with
+//
+//   const SamplerKind kNameSampler = MakeSamplerKind<Name>("name", "what it does");
+//
+// What the domains of the options say is true in the constructor.
 
 namespace ort_ed {
+
+struct SamplerTraits {
+  bool needs_gradient = false;
+  bool exact = true;
+};
+
+template <typename Class>
+constexpr SamplerKind MakeSamplerKind(const char* name, const char* summary, SamplerTraits traits = {}) {
+  using Options = typename Class::Options;
+  const auto make = [](const EnergyPath& target, const OptionMap& options,
+                       int threads) -> std::unique_ptr<Sampler> {
+    return std::make_unique<Class>(target, MakeOptions<Options>(options), threads);
+  };
+  return {name, summary, traits.needs_gradient, traits.exact, &SchemaOf<Options>, make};
+}
 
 extern const SamplerKind kGibbsSampler;
 extern const SamplerKind kBlockGibbsSampler;

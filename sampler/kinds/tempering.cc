@@ -16,8 +16,21 @@ constexpr uint32_t kReplicaPurpose = 0x5245504C;  // "REPL"
 // t is chain c at temperature t; t = 0 is the chain's own.
 class Tempering final : public Sampler {
  public:
-  Tempering(const EnergyPath& target, const SamplerOptions& options)
-      : options_(options), inner_(MakeSampler(options.inner, target, options)) {}
+  struct Options {
+    Choice inner = "gibbs";
+    int temperatures = 8;
+    double lowest_beta = 0.1;
+    static void Describe(Declare<Options>& declare) {
+      // As in annealing: it leaves each temperature's distribution as it is, and moves at one temperature.
+      declare("inner", &Options::inner, AnnealingSamplerTable, "the sampler at each temperature");
+      declare("temperatures", &Options::temperatures, "[2, inf)", "how many");
+      declare("lowest_beta", &Options::lowest_beta, "(0, 1)",
+              "inverse temperature of the hottest, relative to beta");
+    }
+  };
+
+  Tempering(const EnergyPath& target, const Options& options, int threads)
+      : options_(options), inner_(MakeSampler(options.inner, target, threads)) {}
 
   void Step(Chains& chains, int64_t steps) override {
     ReadChains(chains);
@@ -127,28 +140,14 @@ class Tempering final : public Sampler {
     chains.counters += replicas_.counters;
   }
 
-  SamplerOptions options_;
+  Options options_;
   std::unique_ptr<Sampler> inner_;
   Chains replicas_;
 };
 
-std::unique_ptr<Sampler> MakeTempering(const EnergyPath& target, const SamplerOptions& options) {
-  if (options.temperatures < 2)
-    throw Error(ErrorCode::kInvalidArgument, "tempering needs at least 2 temperatures");
-  if (!(options.lowest_beta > 0 && options.lowest_beta < 1))
-    throw Error(ErrorCode::kInvalidArgument, "tempering: lowest_beta must lie between 0 and 1");
-  if (options.inner == kTemperingSampler.name)
-    throw Error(ErrorCode::kInvalidArgument, "tempering: the inner sampler must be another one");
-  if (!FindSampler(options.inner).exact)
-    throw Error(ErrorCode::kInvalidArgument,
-                "tempering: the inner sampler must leave its target invariant; " + options.inner +
-                    " does not (dmala is its exact form)");
-  return std::make_unique<Tempering>(target, options);
-}
-
 }  // namespace
 
-const SamplerKind kTemperingSampler = {"tempering", "parallel tempering around any exact one of the others",
-                                       false, true, MakeTempering};
+const SamplerKind kTemperingSampler =
+    MakeSamplerKind<Tempering>("tempering", "parallel tempering around any exact one of the others");
 
 }  // namespace ort_ed

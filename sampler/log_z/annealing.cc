@@ -5,6 +5,7 @@
 #include "ort_ed/error.h"
 #include "ort_ed/log_z.h"
 #include "ort_ed/random.h"
+#include "sampler/log_z/annealing_options.h"
 #include "sampler/log_z/reliability.h"
 
 namespace ort_ed {
@@ -21,17 +22,6 @@ int64_t ChainsAtOnce(int64_t requested, int64_t dimension) {
   return std::clamp<int64_t>(kValues / dimension, 64, 4096);
 }
 
-void CheckSampler(const std::string& name) {
-  if (!FindSampler(name).exact) {
-    throw Error(ErrorCode::kInvalidArgument, "annealing needs a sampler that leaves its target invariant; " +
-                                                 name + " does not (dmala is its exact form)");
-  }
-  if (name == "tempering") {
-    throw Error(ErrorCode::kInvalidArgument,
-                "annealing moves through the temperatures itself; choose the sampler of one");
-  }
-}
-
 }  // namespace
 
 struct Annealing::Impl {
@@ -40,15 +30,13 @@ struct Annealing::Impl {
         options(std::move(options_)),
         direction(direction_),
         starts(std::move(starts_)) {
-    CheckSampler(options.sampler);
     const bool reverse = direction == Direction::kReverse;
-    const int64_t chains =
-        reverse ? static_cast<int64_t>(starts.size()) / target.dimension() : options.chains;
-    if (chains < 1) throw Error(ErrorCode::kInvalidArgument, "annealing takes at least one chain");
+    if (reverse) options.chains = static_cast<int64_t>(starts.size()) / target.dimension();
+    if (reverse && options.chains < 1)
+      throw Error(ErrorCode::kInvalidArgument, "a reverse annealing takes at least one start");
     at_once = ChainsAtOnce(options.chains_at_once, target.dimension());
     // Before the seed changes: the reverse goes back through the temperatures of the forward annealing.
     state.temperatures = AnnealingTemperatures(target, options);
-    options.chains = chains;
     if (reverse) options.seed = RandomStream(options.seed, kReversePurpose, 0, 0).Next64();
   }
 
@@ -118,7 +106,7 @@ struct Annealing::Impl {
   }
 
   void Advance(int64_t moves) {
-    if (!sampler) sampler = MakeSampler(options.sampler, target, options.sampler_options);
+    if (!sampler) sampler = MakeAnnealingSampler(target, options);
     for (; moves > 0 && !finished(); --moves) {
       if (state.chains.count == 0) StartBatch();
       Move();
@@ -212,7 +200,7 @@ LogZEstimate Annealing::Estimate() const {
   const WeightSummary summary = SummariseLogWeights(log_weights);
   LogZEstimate estimate;
   estimate.samples = static_cast<int64_t>(log_weights.size());
-  estimate.method = std::string(reverse ? "reverse ais" : "ais") + ", " + impl_->options.sampler + ", " +
+  estimate.method = std::string(reverse ? "reverse ais" : "ais") + ", " + impl_->options.sampler.kind + ", " +
                     std::to_string(impl_->steps()) + " temperatures, " + std::to_string(estimate.samples) +
                     " chains";
   estimate.log_z = reverse ? -summary.log_mean : summary.log_mean;

@@ -18,11 +18,11 @@ inline std::string WhyUnreliable(const WeightSummary& summary, int64_t samples, 
   if (summary.effective >= kFewestEffectiveSamples) return "";
   if (summary.effective > 0.9 * static_cast<double>(samples))
     return "so few " + what + " (" + std::to_string(samples) +
-           ") tell little of the estimate's error; take more";
+           ") tell little about the error of the estimate; take more";
   const auto effective = static_cast<int64_t>(summary.effective * 10);
-  return "only " + std::to_string(effective / 10) + "." + std::to_string(effective % 10) + " of " +
-         std::to_string(samples) + " " + what +
-         " count: neither the estimate nor its error can be believed; " + advice;
+  return "only " + std::to_string(effective / 10) + "." + std::to_string(effective % 10) + " effective " +
+         what + " of " + std::to_string(samples) + ": neither the estimate nor its error is reliable; " +
+         advice;
 }
 
 }  // namespace ort_ed

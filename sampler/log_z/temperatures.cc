@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ort_ed/error.h"
 #include "ort_ed/log_z.h"
 #include "ort_ed/random.h"
+#include "sampler/log_z/annealing_options.h"
 
 namespace ort_ed {
 namespace {
@@ -28,7 +28,8 @@ std::vector<double> Sigmoid(int64_t steps) {
   return betas;
 }
 
-double StandardDeviationOfDifference(const Chains& chains) {
+// The standard deviation of U0 - U.
+double MeasureSpeed(const Chains& chains) {
   double sum = 0;
   double squares = 0;
   for (int64_t chain = 0; chain < chains.count; ++chain) {
@@ -49,13 +50,13 @@ std::vector<double> PathLength(const EnergyPath& target, const AnnealingOptions&
   constexpr double kUniformShare = 0.1;  // a pilot may overlook a narrow peak
   const uint64_t seed = RandomStream(options.seed, kPilotPurpose, 0, 0).Next64();
   Chains chains = StartChains(target, kPilotChains, seed);
-  const auto sampler = MakeSampler(options.sampler, target, options.sampler_options);
+  const auto sampler = MakeAnnealingSampler(target, options);
   std::vector<double> length = {0};
-  double speed = StandardDeviationOfDifference(chains);
+  double speed = MeasureSpeed(chains);
   for (int64_t k = 1; k <= kPilotSteps; ++k) {
     chains.betas.assign(chains.count, static_cast<double>(k) / kPilotSteps);
     sampler->Step(chains, 1);
-    const double next_speed = StandardDeviationOfDifference(chains);
+    const double next_speed = MeasureSpeed(chains);
     length.push_back(length.back() + (speed + next_speed) / (2 * kPilotSteps));
     speed = next_speed;
   }
@@ -82,17 +83,8 @@ std::vector<double> Adaptive(const EnergyPath& target, const AnnealingOptions& o
 
 }  // namespace
 
-Spacing ParseSpacing(const std::string& name) {
-  if (name == "linear") return Spacing::kLinear;
-  if (name == "sigmoid") return Spacing::kSigmoid;
-  if (name == "adaptive") return Spacing::kAdaptive;
-  throw Error(ErrorCode::kInvalidArgument,
-              "unknown spacing of temperatures '" + name + "'; there are linear, sigmoid and adaptive");
-}
-
 std::vector<double> AnnealingTemperatures(const EnergyPath& target, const AnnealingOptions& options) {
-  if (options.temperatures < 1)
-    throw Error(ErrorCode::kInvalidArgument, "annealing takes at least one temperature");
+  CheckOptions(options);
   switch (options.spacing) {
     case Spacing::kLinear:
       return Linear(options.temperatures);

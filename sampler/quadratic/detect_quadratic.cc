@@ -86,7 +86,7 @@ struct Rounding {
 // is quadratic. Rounding makes third differences of about the same size over single sites and over large
 // groups; a term of higher order grows with the groups. Where the quadratic part itself is not far above the
 // rounding, terms of higher order could hide in it: then nobody can tell.
-std::optional<Rounding> RoundingOfQuadratic(const EnergyFunction& energy) {
+std::optional<Rounding> MeasureRounding(const EnergyFunction& energy) {
   constexpr double kRounding = 2 * kFloatEpsilon;  // of energies of size 1, where it was measured
   constexpr double kSpread = 4;                    // between estimates of the rounding
   constexpr double kPower = 1e-4;
@@ -260,7 +260,7 @@ std::shared_ptr<const QuadraticEnergy> DetectQuadratic(const EnergyFunction& ene
   const bool by_energies = 1 + dimension * (dimension + 1) / 2 <= options.evaluation_budget;
   const bool by_gradients = energy.HasGradient() && 1 + dimension <= options.evaluation_budget;
   if (dimension > kMaxDimension || (!by_energies && !by_gradients)) return nullptr;
-  const std::optional<Rounding> rounding = RoundingOfQuadratic(energy);
+  const std::optional<Rounding> rounding = MeasureRounding(energy);
   if (!rounding) return nullptr;
   const double precision = 4 * rounding->size;
 

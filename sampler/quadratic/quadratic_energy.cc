@@ -54,16 +54,16 @@ void QuadraticEnergy::EnergyAndGradient(std::span<const float> rows, std::span<d
                                         std::span<float> gradients) const {
   const int64_t count = static_cast<int64_t>(energies.size());
   const double work = static_cast<double>(count) * static_cast<double>(neighbours_.size() + fields_.size());
-  ParallelFor(threads_, LaneGroups(count), work * 0.1, [&](int64_t group) {
-    LaneRows states(dimension());
+  ParallelFor(threads_, CountSweepGroups(count), work * 0.1, [&](int64_t group) {
+    SweepRows states(dimension());
     states.Load(rows, group);
-    LaneDoubles values;
-    std::vector<LaneFloats> slopes(gradients.empty() ? 0 : dimension());
-    EvaluateLanes(MakeLaneEnergy(*this), states.data(), values, slopes.empty() ? nullptr : slopes.data());
-    for (int64_t row = group * kLanes; row < std::min(count, (group + 1) * kLanes); ++row) {
-      const int lane = static_cast<int>(row % kLanes);
-      energies[row] = constant_ + values.lane[lane];
-      for (size_t i = 0; i < slopes.size(); ++i) gradients[row * dimension() + i] = slopes[i].lane[lane];
+    SweepDoubles values;
+    std::vector<SweepFloats> slopes(gradients.empty() ? 0 : dimension());
+    EvaluateRows(MakeSweepEnergy(*this), states.data(), values, slopes.empty() ? nullptr : slopes.data());
+    for (int64_t row = group * kSweepRows; row < std::min(count, (group + 1) * kSweepRows); ++row) {
+      const int place = static_cast<int>(row % kSweepRows);
+      energies[row] = constant_ + values.row[place];
+      for (size_t i = 0; i < slopes.size(); ++i) gradients[row * dimension() + i] = slopes[i].row[place];
     }
   });
 }

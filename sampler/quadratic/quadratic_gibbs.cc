@@ -14,7 +14,7 @@
 namespace ort_ed {
 namespace {
 
-// Flips of one lane are counted in 32 bits.
+// Flips of one chain are counted in 32 bits.
 constexpr int64_t kUpdatesPerCall = int64_t{1} << 30;
 
 std::vector<int32_t> FreeSomewhere(const Chains& chains, const FreeSites& free) {
@@ -31,7 +31,7 @@ std::vector<int32_t> FreeSomewhere(const Chains& chains, const FreeSites& free) 
 }
 
 // Site updates of free coordinates in one step of all chains.
-double UpdatesOfStep(const Chains& chains, const FreeSites& free, int64_t updates, int64_t site_count) {
+double CountUpdatesPerStep(const Chains& chains, const FreeSites& free, int64_t updates, int64_t site_count) {
   int64_t free_count = 0;
   for (int64_t chain = 0; chain < chains.count; ++chain) free_count += std::ssize(free.of(chain));
   return static_cast<double>(free_count) * static_cast<double>(updates) / static_cast<double>(site_count);
@@ -48,10 +48,10 @@ void CountUpdates(Chains& chains, int64_t updates, int64_t flips) {
   chains.counters.bits_flipped += flips;
 }
 
-// One group of kLanes chains through all its steps.
-class LaneGroup {
+// One group of chains through all its steps.
+class SweepGroup {
  public:
-  LaneGroup(const EnergyPath& target, Chains& chains, int64_t group)
+  SweepGroup(const EnergyPath& target, Chains& chains, int64_t group)
       : target_(target),
         chains_(chains),
         group_(group),
@@ -61,51 +61,51 @@ class LaneGroup {
   }
 
   // Fills what belongs to the group, runs, and returns the number of flips.
-  int64_t Run(LaneSweep sweep, bool clamps_differ) {
-    LaneBits flips{};
-    sweep.first_row = static_cast<uint32_t>(chains_.first_chain + group_ * kLanes);
+  int64_t Run(Sweep sweep, bool clamps_differ) {
+    SweepBits flips{};
+    sweep.first_row = static_cast<uint32_t>(chains_.first_chain + group_ * kSweepRows);
     sweep.states = states_.data();
     sweep.flips = &flips;
     sweep.betas = {};
     for (int64_t chain = first(); chain < last(); ++chain)
-      sweep.betas.lane[chain - first()] = static_cast<float>(chains_.betas[chain]);
+      sweep.betas.row[chain - first()] = static_cast<float>(chains_.betas[chain]);
     if (clamps_differ) sweep.free = FreeMask();
-    SweepLanes(sweep);
-    // Lanes beyond the last chain ran along.
-    return std::accumulate(flips.lane, flips.lane + (last() - first()), int64_t{0});
+    RunSweep(sweep);
+    // Rows beyond the last chain ran along.
+    return std::accumulate(flips.row, flips.row + (last() - first()), int64_t{0});
   }
 
   void Finish(const QuadraticEnergy& energy) {
-    LaneDoubles values;
-    EvaluateLanes(MakeLaneEnergy(energy), states_.data(), values, nullptr);
+    SweepDoubles values;
+    EvaluateRows(MakeSweepEnergy(energy), states_.data(), values, nullptr);
     states_.Store(chains_.states, group_);
     for (int64_t chain = first(); chain < last(); ++chain) {
-      chains_.energies[chain] = energy.constant() + values.lane[chain - first()];
+      chains_.energies[chain] = energy.constant() + values.row[chain - first()];
       chains_.base_energies[chain] = target_.base.Energy(chains_.state(chain));
     }
   }
 
-  int64_t first() const { return group_ * kLanes; }
-  int64_t last() const { return std::min(chains_.count, first() + kLanes); }
+  int64_t first() const { return group_ * kSweepRows; }
+  int64_t last() const { return std::min(chains_.count, first() + kSweepRows); }
 
  private:
-  const LaneBits* FreeMask() {
+  const SweepBits* FreeMask() {
     clamped_.Load(std::span<const uint8_t>(chains_.clamped), group_);
     for (int64_t site = 0; site < chains_.dimension; ++site)
-      for (int32_t& lane : clamped_.data()[site].lane) lane = ~lane;
+      for (int32_t& mask : clamped_.data()[site].row) mask = ~mask;
     return clamped_.data();
   }
 
   const EnergyPath& target_;
   Chains& chains_;
   int64_t group_;
-  LaneRows states_;
-  LaneRows clamped_;
+  SweepRows states_;
+  SweepRows clamped_;
 };
 
 }  // namespace
 
-void SystematicQuadraticGibbs(const EnergyPath& target, const SamplerOptions& options, Chains& chains,
+void SystematicQuadraticGibbs(const EnergyPath& target, const QuadraticGibbsOptions& options, Chains& chains,
                               int64_t steps, bool backwards) {
   const QuadraticEnergy& energy = *target.energy->quadratic();
   const FreeSites free(chains);
@@ -113,23 +113,23 @@ void SystematicQuadraticGibbs(const EnergyPath& target, const SamplerOptions& op
   const uint64_t first_step = std::exchange(chains.step, chains.step + static_cast<uint64_t>(steps));
   if (sites.empty()) return;
   const std::vector<float> base_fields(target.base.fields().begin(), target.base.fields().end());
-  LaneSweep sweep{};
-  sweep.energy = MakeLaneEnergy(energy);
+  Sweep sweep{};
+  sweep.energy = MakeSweepEnergy(energy);
   sweep.base_fields = base_fields.data();
   sweep.sites = sites.data();
   sweep.site_count = static_cast<int64_t>(sites.size());
-  sweep.updates = options.updates_per_step > 0 ? options.updates_per_step : sweep.site_count;
+  sweep.updates = options.updates > 0 ? options.updates : sweep.site_count;
   sweep.backwards = backwards;
   sweep.random_key = RandomStream::Key(chains.seed, kGibbsPurpose);
 
   const int64_t steps_per_call = std::max<int64_t>(1, kUpdatesPerCall / sweep.updates);
   const double updates =
-      UpdatesOfStep(chains, free, sweep.updates, sweep.site_count) * static_cast<double>(steps);
+      CountUpdatesPerStep(chains, free, sweep.updates, sweep.site_count) * static_cast<double>(steps);
   std::atomic<int64_t> flips{0};
-  ParallelFor(options.threads, LaneGroups(chains.count), updates * NanosecondsPerUpdate(energy),
+  ParallelFor(options.threads, CountSweepGroups(chains.count), updates * NanosecondsPerUpdate(energy),
               [&](int64_t index) {
-                LaneGroup group(target, chains, index);
-                LaneSweep part = sweep;
+                SweepGroup group(target, chains, index);
+                Sweep part = sweep;
                 for (int64_t done = 0; done < steps; done += part.steps) {
                   part.first_step = first_step + static_cast<uint64_t>(done);
                   part.steps = std::min(steps_per_call, steps - done);
@@ -140,12 +140,12 @@ void SystematicQuadraticGibbs(const EnergyPath& target, const SamplerOptions& op
   CountUpdates(chains, std::llround(updates), flips);
 }
 
-void RandomScanQuadraticGibbs(const EnergyPath& target, const SamplerOptions& options, Chains& chains,
+void RandomScanQuadraticGibbs(const EnergyPath& target, const QuadraticGibbsOptions& options, Chains& chains,
                               int64_t steps) {
   const QuadraticEnergy& energy = *target.energy->quadratic();
   const std::span<const double> base_fields = target.base.fields();
   const FreeSites free(chains);
-  const int64_t updates = options.updates_per_step > 0 ? options.updates_per_step : free.most();
+  const int64_t updates = options.updates > 0 ? options.updates : free.most();
   const double work = 10 * NanosecondsPerUpdate(energy) * static_cast<double>(updates * chains.count) *
                       static_cast<double>(steps);
   std::atomic<int64_t> flips{0};

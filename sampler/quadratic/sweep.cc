@@ -1,27 +1,27 @@
 #include "sampler/quadratic/sweep_kernels.h"
 
-#define LANE_KERNEL(name) name##Portable
-#define LANE_BYTES 16
+#define SWEEP_KERNEL(name) name##Portable
+#define SWEEP_BYTES 16
 #include "sampler/quadratic/sweep_kernel.inc"
 
 namespace ort_ed {
 
 #if defined(__x86_64__)
-void SweepLanes(const LaneSweep& sweep) {
-  (__builtin_cpu_supports("avx2") ? SweepLanesAvx2 : SweepLanesPortable)(sweep);
+void RunSweep(const Sweep& sweep) {
+  (__builtin_cpu_supports("avx2") ? RunSweepAvx2 : RunSweepPortable)(sweep);
 }
 
-void EvaluateLanes(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
-                   LaneFloats* gradients) {
-  (__builtin_cpu_supports("avx2") ? EvaluateLanesAvx2 : EvaluateLanesPortable)(energy, states, energies,
-                                                                               gradients);
+void EvaluateRows(const SweepEnergy& energy, const SweepBits* states, SweepDoubles& energies,
+                  SweepFloats* gradients) {
+  (__builtin_cpu_supports("avx2") ? EvaluateRowsAvx2 : EvaluateRowsPortable)(energy, states, energies,
+                                                                             gradients);
 }
 #else
-void SweepLanes(const LaneSweep& sweep) { SweepLanesPortable(sweep); }
+void RunSweep(const Sweep& sweep) { RunSweepPortable(sweep); }
 
-void EvaluateLanes(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
-                   LaneFloats* gradients) {
-  EvaluateLanesPortable(energy, states, energies, gradients);
+void EvaluateRows(const SweepEnergy& energy, const SweepBits* states, SweepDoubles& energies,
+                  SweepFloats* gradients) {
+  EvaluateRowsPortable(energy, states, energies, gradients);
 }
 #endif
 

@@ -2,15 +2,15 @@
 
 #include "sampler/quadratic/sweep.h"
 
-// The kernels of lanes.h by instruction set.
+// The kernels of sweep.h by instruction set.
 
 namespace ort_ed {
 
-void SweepLanesPortable(const LaneSweep& sweep);
-void EvaluateLanesPortable(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
-                           LaneFloats* gradients);
-void SweepLanesAvx2(const LaneSweep& sweep);
-void EvaluateLanesAvx2(const LaneEnergy& energy, const LaneBits* states, LaneDoubles& energies,
-                       LaneFloats* gradients);
+void RunSweepPortable(const Sweep& sweep);
+void EvaluateRowsPortable(const SweepEnergy& energy, const SweepBits* states, SweepDoubles& energies,
+                          SweepFloats* gradients);
+void RunSweepAvx2(const Sweep& sweep);
+void EvaluateRowsAvx2(const SweepEnergy& energy, const SweepBits* states, SweepDoubles& energies,
+                      SweepFloats* gradients);
 
 }  // namespace ort_ed

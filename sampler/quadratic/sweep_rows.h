@@ -8,32 +8,32 @@
 
 namespace ort_ed {
 
-inline int64_t LaneGroups(int64_t rows) { return (rows + kLanes - 1) / kLanes; }
+inline int64_t CountSweepGroups(int64_t rows) { return (rows + kSweepRows - 1) / kSweepRows; }
 
-inline LaneEnergy MakeLaneEnergy(const QuadraticEnergy& energy) {
+inline SweepEnergy MakeSweepEnergy(const QuadraticEnergy& energy) {
   return {energy.dimension(), energy.fields().data(), energy.starts().data(), energy.neighbours(0).data()};
 }
 
-// kLanes rows of 0 and 1, transposed into lanes. Lanes beyond the last row are 0.
-class LaneRows {
+// kSweepRows rows of 0 and 1, transposed. Places beyond the last row are 0.
+class SweepRows {
  public:
-  explicit LaneRows(int64_t dimension) : sites_(dimension) {}
+  explicit SweepRows(int64_t dimension) : sites_(dimension) {}
 
-  LaneBits* data() { return sites_.data(); }
-  const LaneBits* data() const { return sites_.data(); }
+  SweepBits* data() { return sites_.data(); }
+  const SweepBits* data() const { return sites_.data(); }
 
-  // `rows`: all rows, of which the kLanes of `group` are meant; a value that is not 0 counts as 1.
+  // `rows`: all rows, of which the kSweepRows of `group` are meant; a value that is not 0 counts as 1.
   template <typename T>
   void Load(std::span<const T> rows, int64_t group) {
-    for (LaneBits& site : sites_) site = {};
-    ForEachRow(rows, group, [this](int lane, const T* row) {
-      for (size_t i = 0; i < sites_.size(); ++i) sites_[i].lane[lane] = -static_cast<int32_t>(row[i] != 0);
+    for (SweepBits& site : sites_) site = {};
+    ForEachRow(rows, group, [this](int place, const T* row) {
+      for (size_t i = 0; i < sites_.size(); ++i) sites_[i].row[place] = -static_cast<int32_t>(row[i] != 0);
     });
   }
 
   void Store(std::span<float> rows, int64_t group) const {
-    ForEachRow(rows, group, [this](int lane, float* row) {
-      for (size_t i = 0; i < sites_.size(); ++i) row[i] = sites_[i].lane[lane] != 0 ? 1.0f : 0.0f;
+    ForEachRow(rows, group, [this](int place, float* row) {
+      for (size_t i = 0; i < sites_.size(); ++i) row[i] = sites_[i].row[place] != 0 ? 1.0f : 0.0f;
     });
   }
 
@@ -41,11 +41,11 @@ class LaneRows {
   template <typename T, typename Body>
   void ForEachRow(std::span<T> rows, int64_t group, const Body& body) const {
     const int64_t count = static_cast<int64_t>(rows.size() / sites_.size());
-    for (int lane = 0; lane < kLanes && group * kLanes + lane < count; ++lane)
-      body(lane, rows.data() + (group * kLanes + lane) * static_cast<int64_t>(sites_.size()));
+    for (int place = 0; place < kSweepRows && group * kSweepRows + place < count; ++place)
+      body(place, rows.data() + (group * kSweepRows + place) * static_cast<int64_t>(sites_.size()));
   }
 
-  std::vector<LaneBits> sites_;
+  std::vector<SweepBits> sites_;
 };
 
 }  // namespace ort_ed

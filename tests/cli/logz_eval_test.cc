@@ -115,7 +115,7 @@ TEST(LogZCommand, UnknownNamesListTheCandidates) {
   expect_unknown("--sampler", "gibbs, block-gibbs");
   expect_unknown("--scan", "systematic, random");
   expect_unknown("--base", "model, uniform");
-  expect_unknown("--spacing", "linear, sigmoid and adaptive");
+  expect_unknown("--spacing", "linear, sigmoid, adaptive");
   expect_unknown("--device", "cpu");
 }
 
@@ -193,14 +193,14 @@ TEST(LogZCommand, AnErrorThatIsNotKnownIsNotWritten) {
   EXPECT_EQ(RunOrtEd({"score", model, WriteRows(folder, 6)}).exit_code, 0);
 }
 
-TEST(LogZCommand, AnEstimateThatCannotBeBelievedIsNotWritten) {
+TEST(LogZCommand, AnUnreliableEstimateIsNotWritten) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "ising", 16, {{"scale", "3"}});  // few states carry its weight
   const std::string before = ReadBytes(model);
   const std::vector<std::string> estimate = {"logz", model, "--method", "is", "--proposals", "30"};
   const CommandResult shown = RunOrtEd(estimate);
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.err, AllOf(HasSubstr("warning"), HasSubstr("can be believed")));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("warning"), HasSubstr("is reliable")));
   std::vector<std::string> written = estimate;
   written.emplace_back("--write");
   const CommandResult refused = RunOrtEd(written);

@@ -278,8 +278,7 @@ TEST_F(Sample, RefusesWhatCannotBe) {
     EXPECT_THAT(result.err, HasSubstr(message));
     EXPECT_FALSE(std::filesystem::exists(out));
   };
-  fails(1, "the samplers are gibbs, block-gibbs, gwg, dula, dmala, pas, tempering",
-        {ring_, "--sampler", "gips"});
+  fails(1, "there are gibbs, block-gibbs, gwg, dula, dmala, pas, tempering", {ring_, "--sampler", "gips"});
   fails(2, "--steps", {ring_, "--steps", "0"});
   fails(2, "needs --steps 1000 or more",
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});

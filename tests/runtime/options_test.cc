@@ -136,6 +136,17 @@ TEST(Options, MistakesNameTheOptionAndWhatIsWanted) {
   EXPECT_THAT(Refusal({{"nothing", "1"}}), HasSubstr("nothing is not known; there are name, rows"));
 }
 
+struct Count {
+  int count = 0;
+  static void Describe(Declare<Count>& declare) { declare("count", &Count::count, "[0, inf)", "how many"); }
+};
+
+TEST(Options, NumbersThatTheMemberCannotHoldAreRefused) {
+  EXPECT_EQ(MakeOptions<Count>({{"count", "2147483647"}}).count, 2147483647);
+  for (const char* text : {"2147483648", "4294967297"})
+    EXPECT_THROW(MakeOptions<Count>({{"count", text}}), OptionError) << text;
+}
+
 TEST(Options, WhatHasNoEffectIsRefused) {
   EXPECT_THAT(Refusal({{"sampler_flips", "2"}}),
               StrEq("sampler_flips has no effect with sampler gibbs; it belongs to gwg"));

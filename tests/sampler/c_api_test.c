@@ -99,6 +99,103 @@ static void TestFailures(const ort_ed_model* model) {
   CHECK(ort_ed_chains_step(NULL, 1) == ORT_ED_INVALID_ARGUMENT);
 }
 
+static ort_ed_status StartByName(const ort_ed_model* model, const char* const* pairs,
+                                 ort_ed_chains** chains) {
+  ort_ed_options* options = ort_ed_options_new();
+  ort_ed_status status;
+  CHECK(options != NULL);
+  for (; *pairs != NULL; pairs += 2) CHECK(ort_ed_options_set(options, pairs[0], pairs[1]) == ORT_ED_OK);
+  status = ort_ed_chains_start_by_name(model, 50, NULL, NULL, options, chains);
+  ort_ed_options_free(options);
+  return status;
+}
+
+/* The same chains as those of the struct. */
+static void TestOptionsByName(const ort_ed_model* model) {
+  static const char* const kPairs[] = {"sampler", "tempering", "inner", "gwg",  "flips", "2", "temperatures",
+                                       "3",       "seed",      "7",     "beta", "0.5",   NULL};
+  ort_ed_sampler_options options = ORT_ED_SAMPLER_OPTIONS_INIT;
+  uint8_t states[2][50 * DIMENSION];
+  ort_ed_chains* chains[2] = {NULL, NULL};
+  int way;
+  options.sampler = "tempering";
+  options.inner = "gwg";
+  options.flips = 2;
+  options.temperatures = 3;
+  options.seed = 7;
+  options.beta = 0.5;
+  CHECK(ort_ed_chains_start(model, 50, NULL, NULL, &options, &chains[0]) == ORT_ED_OK);
+  CHECK(StartByName(model, kPairs, &chains[1]) == ORT_ED_OK);
+  for (way = 0; way < 2; ++way) {
+    CHECK(ort_ed_chains_step(chains[way], 20) == ORT_ED_OK);
+    CHECK(ort_ed_chains_read(chains[way], states[way], NULL) == ORT_ED_OK);
+    ort_ed_chains_free(chains[way]);
+  }
+  CHECK(memcmp(states[0], states[1], sizeof states[0]) == 0);
+  CHECK(ort_ed_chains_start_by_name(model, 1, NULL, NULL, NULL, &chains[0]) == ORT_ED_OK);
+  ort_ed_chains_free(chains[0]);
+}
+
+static void TestBadOptionsByName(const ort_ed_model* model) {
+  static const struct {
+    const char* pairs[5];
+    const char* message;
+  } kCases[] = {
+      {{"sampler", "gips", NULL}, "sampler must be one of gibbs, block-gibbs"},
+      {{"flavour", "1", NULL}, "flavour is not known; there are sampler, seed"},
+      {{"flips", "2", NULL}, "flips has no effect with sampler gibbs; it belongs to gwg"},
+      {{"sampler", "gwg", "flips", "0", NULL}, "flips must lie in [1, inf), not 0"},
+      {{"sampler", "gwg", "flips", "two", NULL}, "flips must be a whole number, not 'two'"},
+      {{"sampler", "tempering", "inner", "dula", NULL}, "inner must be one of gibbs"},
+      {{"sampler", "tempering", "inner", "tempering", NULL}, "inner must be one of gibbs"},
+      {{"seed", "-1", NULL}, "seed must lie in [0, inf)"},
+      {{"threads", "-1", NULL}, "threads must lie in [0, inf)"},
+      {{"beta", "nan", NULL}, "beta must be a"},
+  };
+  size_t i;
+  ort_ed_chains* chains = NULL;
+  ort_ed_options* options = ort_ed_options_new();
+  for (i = 0; i < sizeof kCases / sizeof *kCases; ++i) {
+    CHECK(StartByName(model, kCases[i].pairs, &chains) == ORT_ED_INVALID_ARGUMENT && chains == NULL);
+    CHECK(LastErrorHas(kCases[i].message));
+  }
+  CHECK(ort_ed_options_set(NULL, "seed", "1") == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_options_set(options, NULL, "1") == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_options_set(options, "seed", NULL) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_start_by_name(NULL, 1, NULL, NULL, options, &chains) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(ort_ed_chains_start_by_name(model, 1, NULL, NULL, options, NULL) == ORT_ED_INVALID_ARGUMENT);
+  ort_ed_options_free(options);
+  ort_ed_options_free(NULL);
+}
+
+static void TestLogZByName(const ort_ed_model* model) {
+  ort_ed_sampler_options former = ORT_ED_SAMPLER_OPTIONS_INIT;
+  ort_ed_log_z_estimate estimate, by_name;
+  ort_ed_options* options = ort_ed_options_new();
+  former.sampler = "pas";
+  former.path_length = 3;
+  former.seed = 5;
+  CHECK(ort_ed_log_z_ais(model, 30, 40, &former, &estimate) == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "chains", "30") == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "temperatures", "40") == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "sampler", "pas") == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "path_length", "3") == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "seed", "5") == ORT_ED_OK);
+  CHECK(ort_ed_log_z_by_name(model, options, &by_name) == ORT_ED_OK);
+  CHECK(by_name.log_z == estimate.log_z && by_name.standard_error == estimate.standard_error);
+  CHECK(ort_ed_options_set(options, "spacing", "adaptive") == ORT_ED_OK);
+  CHECK(ort_ed_log_z_by_name(model, options, &by_name) == ORT_ED_OK);
+  CHECK(by_name.log_z != estimate.log_z);
+  CHECK(ort_ed_options_set(options, "spacing", "even") == ORT_ED_OK);
+  CHECK(ort_ed_log_z_by_name(model, options, &by_name) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(LastErrorHas("spacing must be one of linear, sigmoid, adaptive, not 'even'"));
+  CHECK(ort_ed_options_set(options, "spacing", "linear") == ORT_ED_OK);
+  CHECK(ort_ed_options_set(options, "sampler", "dula") == ORT_ED_OK);
+  CHECK(ort_ed_log_z_by_name(model, options, &by_name) == ORT_ED_INVALID_ARGUMENT);
+  CHECK(LastErrorHas("sampler must be one of gibbs, block-gibbs, gwg, dmala, pas, not 'dula'"));
+  ort_ed_options_free(options);
+}
+
 static void TestAis(const ort_ed_model* model) {
   ort_ed_log_z_estimate estimate;
   double exact = 0;
@@ -120,6 +217,9 @@ int main(int argc, char** argv) {
   TestClampingAndOptions(model);
   TestFailures(model);
   TestAis(model);
+  TestOptionsByName(model);
+  TestBadOptionsByName(model);
+  TestLogZByName(model);
   ort_ed_model_free(model);
   return 0;
 }

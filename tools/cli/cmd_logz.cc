@@ -172,7 +172,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   const std::string path = arguments.get("model");
   const bool write = arguments.get<bool>("--write");
   const std::string digest = write ? ModelDigest(path) : "";
-  const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler);
+  const EnergyModel model = LoadForSampling(path, ChosenLoadOptions(arguments), options.sampler.kind);
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> updated;
   if (write) updated.emplace(path);

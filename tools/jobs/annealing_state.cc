@@ -44,20 +44,27 @@ std::string Unsealed(const std::string& file) {
   return whole ? bytes : std::string();
 }
 
+std::string DescribeSampler(const Choice& sampler) {
+  std::string text = sampler.kind;
+  for (const auto& [key, value] : sampler.options) text += " " + key + "=" + FormatOption(value);
+  return text;
+}
+
 // Everything the result depends on, by the names that a message gives it. The structured bindings name every
 // member, so that a new option does not compile before somebody has decided whether it belongs here.
 nlohmann::json Describe(const AnnealingPlan& plan) {
-  const auto& [temperatures, spacing, sampler, moves, chains, chains_at_once, seed] = plan.options;
+  const auto& [temperatures, spacing, sampler, moves, chains, chains_at_once, seed, all_threads] =
+      plan.options;
   const auto& [scan, updates, block, flips, step_size, path_length, inner, rungs, lowest_beta, threads] =
       moves;
-  static_cast<void>(threads);  // changes nothing in the result
+  static_cast<void>(threads), static_cast<void>(all_threads);  // change nothing in the result
   return {{"model", ModelDigest(plan.model)},
           {"base", Digest(plan.target.base.fields())},
           {"direction", plan.starts ? "reverse" : "forward"},
           {"starting rows", plan.starts ? Digest(*plan.starts) : ""},
           {"temperatures", temperatures},
           {"spacing", static_cast<int>(spacing)},
-          {"sampler", sampler},
+          {"sampler", DescribeSampler(sampler)},
           {"chains", chains},
           {"chains at once", chains_at_once},
           {"seed", seed},

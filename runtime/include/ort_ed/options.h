@@ -88,7 +88,8 @@ struct KindRow {
 };
 struct KindTable {
   std::vector<KindRow> rows = {};
-  bool joined = false;  // several may be joined by '+'
+  bool joined = false;            // several may be joined by '+'
+  std::string file_suffix = "";  // a name that ends so is a file in place of a kind; it has no options
 };
 
 // One option as it was declared.
@@ -198,6 +199,18 @@ struct EnumMember {
   }
 };
 
+// What Declare does for every struct alike, compiled once.
+ORT_ED_API Option& AddOption(Schema& schema, std::string_view section, std::string_view key,
+                             std::string_view domain, std::string_view help, OptionType type,
+                             std::ptrdiff_t offset, OptionValue (*get)(const void*),
+                             void (*set)(void*, const OptionValue&));
+ORT_ED_API Option& AddEnumOption(Schema& schema, std::string_view section, std::string_view key,
+                                 std::span<const std::pair<const char*, int>> names, std::string_view help,
+                                 std::ptrdiff_t offset, OptionValue (*get)(const void*),
+                                 void (*set)(void*, const OptionValue&));
+ORT_ED_API void AddOptions(Schema& schema, std::string_view section, const Schema& inner,
+                           std::ptrdiff_t offset);
+
 }  // namespace options_detail
 
 template <typename Options>
@@ -238,44 +251,38 @@ class Declare {
   };
 
   template <typename T>
-  Declared operator()(std::string key, T Self::*member, std::string domain, std::string help) {
+  Declared operator()(std::string_view key, T Self::*member, std::string_view domain, std::string_view help) {
     using Access = options_detail::Member<T>;
-    return Add(std::move(key), Offset(member), std::move(domain), std::move(help), Access::type, Access::Get,
-               Access::Set);
+    return Declared(options_detail::AddOption(schema_, section_, key, domain, help, Access::type,
+                                              Offset(member), Access::Get, Access::Set));
   }
 
   // An enumeration, by the names of its values.
   template <typename Enum>
-  requires std::is_enum_v<Enum> Declared operator()(std::string key, Enum Self::*member,
+  requires std::is_enum_v<Enum> Declared operator()(std::string_view key, Enum Self::*member,
                                                     std::initializer_list<std::pair<const char*, Enum>> names,
-                                                    std::string help) {
+                                                    std::string_view help) {
     using Access = options_detail::EnumMember<Enum>;
-    std::string domain;
-    for (const auto& [name, value] : names) domain += (domain.empty() ? "" : "|") + std::string(name);
-    Declared declared = Add(std::move(key), Offset(member), domain, std::move(help), OptionType::kText,
-                            Access::Get, Access::Set);
-    for (const auto& [name, value] : names)
-      schema_.options.back().names.emplace_back(name, static_cast<int>(value));
-    return declared;
+    std::vector<std::pair<const char*, int>> numbers;
+    for (const auto& [name, value] : names) numbers.emplace_back(name, static_cast<int>(value));
+    return Declared(options_detail::AddEnumOption(schema_, section_, key, numbers, help, Offset(member),
+                                                  Access::Get, Access::Set));
   }
 
   // A choice among kinds, whose own options stand beside it.
-  Declared operator()(std::string key, Choice Self::*member, KindTable (*kinds)(), std::string help) {
+  Declared operator()(std::string_view key, Choice Self::*member, KindTable (*kinds)(),
+                      std::string_view help) {
     using Access = options_detail::Member<Choice>;
-    Declared declared = Add(std::move(key), Offset(member), "", std::move(help), OptionType::kChoice,
-                            Access::Get, Access::Set);
-    schema_.options.back().kinds = kinds;
-    return declared;
+    Option& option = options_detail::AddOption(schema_, section_, key, "", help, OptionType::kChoice,
+                                               Offset(member), Access::Get, Access::Set);
+    option.kinds = kinds;
+    return Declared(option);
   }
 
   // All options of a struct inside this one.
   template <typename Inner>
   void All(Inner Self::*member) {
-    for (Option option : SchemaOf<Inner>().options) {
-      option.offset += Offset(member);
-      if (!section_.empty()) option.section = section_;
-      schema_.options.push_back(std::move(option));
-    }
+    options_detail::AddOptions(schema_, section_, SchemaOf<Inner>(), Offset(member));
   }
 
   // Of a configuration file; for what is declared from here on.
@@ -285,20 +292,6 @@ class Declare {
   template <typename T>
   std::ptrdiff_t Offset(T Self::*member) const {
     return reinterpret_cast<const char*>(&(defaults_.*member)) - reinterpret_cast<const char*>(&defaults_);
-  }
-
-  Declared Add(std::string key, std::ptrdiff_t offset, std::string domain, std::string help, OptionType type,
-               OptionValue (*get)(const void*), void (*set)(void*, const OptionValue&)) {
-    Option& option = schema_.options.emplace_back();
-    option.key = std::move(key);
-    option.section = section_;
-    option.help = std::move(help);
-    option.domain = std::move(domain);
-    option.type = type;
-    option.offset = offset;
-    option.get = get;
-    option.set = set;
-    return Declared(option);
   }
 
   Schema& schema_;

@@ -128,5 +128,6 @@ struct EnergyPath {
       : energy(std::move(u)), base(std::move(u0)) {}
   int64_t dimension() const { return energy->dimension(); }
 };
+using Target = EnergyPath;  // former name
 
 }  // namespace ort_ed

@@ -10,6 +10,7 @@
 
 #include "ort_ed/energy_function.h"
 #include "ort_ed/export.h"
+#include "ort_ed/options.h"
 #include "ort_ed/sampler.h"
 
 // Estimates of log Z, Z = sum over x of exp(-U(x)).
@@ -22,7 +23,7 @@ struct LogZEstimate {
   double standard_error = 0;
   int64_t samples = 0;           // chains, proposals, or states
   double effective_samples = 0;  // (sum w)^2 / sum w^2
-  std::string warning;           // why the estimate cannot be believed; empty if nothing speaks against it
+  std::string warning;           // why the estimate is not reliable; empty if nothing speaks against it
 };
 
 // The logarithm of the mean of weights that are given as logarithms, with its standard error (delta method).
@@ -46,20 +47,26 @@ ORT_ED_API LogZEstimate ImportanceLogZ(const EnergyPath& target, int64_t proposa
 // the path: dense where a short pilot run finds that U0 - U varies much.
 enum class Spacing { kLinear, kSigmoid, kAdaptive };
 
-// Throws kInvalidArgument listing the candidates: "linear", "sigmoid", "adaptive".
+// Throws OptionError listing the candidates: "linear", "sigmoid", "adaptive".
 ORT_ED_API Spacing ParseSpacing(const std::string& name);
 
 struct AnnealingOptions {
   int64_t temperatures = 1000;  // K: distributions after the base, the last is the model
   Spacing spacing = Spacing::kLinear;
-  std::string sampler = "gibbs";  // must be exact; one step a temperature
+  Choice sampler = "gibbs";  // of AnnealingSamplerTable(); one step per temperature
+  // Former: read where `sampler` has no options, its threads where `threads` is 0. Goes away with the next
+  // version.
   SamplerOptions sampler_options;
-  int64_t chains = 100;        // of a forward run; a reverse run has one a start
+  int64_t chains = 100;        // of a forward run; a reverse run has one per start
   int64_t chains_at_once = 0;  // the rest wait: memory does not grow with `chains`. 0: chosen by dimension
   uint64_t seed = 0;
+  int threads = 0;  // of the work outside the energy function; 0: all cores
+
+  // All but chains_at_once and seed.
+  ORT_ED_API static void Describe(Declare<AnnealingOptions>& declare);
 };
 
-// 0 = b_0 < b_1 < ... < b_K = 1.
+// 0 = b_0 < b_1 < ... < b_K = 1. Throws OptionError for options outside their domains.
 ORT_ED_API std::vector<double> AnnealingTemperatures(const EnergyPath& target,
                                                      const AnnealingOptions& options);
 

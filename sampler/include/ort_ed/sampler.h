@@ -9,12 +9,14 @@
 
 #include "ort_ed/energy_function.h"
 #include "ort_ed/export.h"
+#include "ort_ed/options.h"
 
 namespace ort_ed {
 
 // What the steps of a run cost and did, summed over chains.
 struct StepCounters {
-  // Rows given to Energy or EnergyAndGradient; Gibbs sampling of a quadratic energy counts one a site update.
+  // Rows given to Energy or EnergyAndGradient; Gibbs sampling of a quadratic energy counts one per site
+  // update.
   int64_t energy_evaluations = 0;
   int64_t gradient_evaluations = 0;  // rows given to EnergyAndGradient
   int64_t proposals = 0;
@@ -68,19 +70,6 @@ enum class Scan { kSystematic, kRandom };
 
 inline constexpr int kMaxBlock = 12;  // coordinates that block-gibbs updates together
 
-struct SamplerOptions {
-  Scan scan = Scan::kSystematic;  // gibbs, block-gibbs
-  int64_t updates_per_step = 0;   // gibbs, block-gibbs: updates of one step. 0: every coordinate once
-  int block = 4;                  // block-gibbs: coordinates updated together, 2^block states enumerated
-  int flips = 1;                  // gwg: coordinates proposed at once
-  double step_size = 0.2;         // dula, dmala: alpha
-  int path_length = 5;            // pas: mean number of flips of a proposal
-  std::string inner = "gibbs";    // tempering: the sampler of each temperature
-  int temperatures = 8;           // tempering: how many, from the chain's own beta downwards ...
-  double lowest_beta = 0.1;       // ... to this fraction of it, geometrically spaced
-  int threads = 0;                // of the work outside the energy function; 0: all cores
-};
-
 // A Markov kernel on the target's path. The same seed gives the same samples whatever the number of threads
 // and however the steps are divided into calls. An object keeps only scratch memory (tempering also its
 // hotter replicas, so that it serves one Chains) and is used by one thread at a time. Where the energy
@@ -97,20 +86,53 @@ class ORT_ED_API Sampler {
   virtual void StepReversed(Chains& chains, int64_t steps) { Step(chains, steps); }
 };
 
-// One row of the table of samplers.
+// One row of the table of samplers. Each has options of its own, in its schema:
+//   gibbs        scan, updates
+//   block-gibbs  scan, updates, block
+//   gwg          flips
+//   dula, dmala  step_size
+//   pas          path_length
+//   tempering    inner and its options, temperatures, lowest_beta
 struct SamplerKind {
   const char* name;
   const char* summary;
   bool needs_gradient;
   bool exact;  // leaves the target invariant
-  std::unique_ptr<Sampler> (*make)(const EnergyPath& target, const SamplerOptions& options);
+  const Schema& (*schema)();
+  // `options` are checked. `threads`: of the work outside the energy function; 0: all cores.
+  std::unique_ptr<Sampler> (*make)(const EnergyPath& target, const OptionMap& options, int threads);
 };
 
 ORT_ED_API std::span<const SamplerKind* const> Samplers();
 // Throws kInvalidArgument listing the candidates.
 ORT_ED_API const SamplerKind& FindSampler(const std::string& name);
-// Throws kInvalidArgument for an unknown name, an option out of range, or a missing gradient.
+
+// What an option that chooses a sampler may hold: all of them, or those that annealing accepts.
+ORT_ED_API KindTable SamplerTable();
+ORT_ED_API KindTable AnnealingSamplerTable();
+
+// MakeSampler({"gwg", {{"flips", 2}}}, target), or just its name. Throws OptionError for an unknown name or
+// option and a value outside its domain, kInvalidArgument for a missing gradient.
+ORT_ED_API std::unique_ptr<Sampler> MakeSampler(const Choice& sampler, const EnergyPath& target,
+                                                int threads = 0);
+// Whether this sampler, or the one inside it, needs the gradient. Throws as FindSampler().
+ORT_ED_API bool NeedsGradient(const Choice& sampler);
+
+// Former: the options of all samplers in one struct. Goes away with the next version; use a Choice.
+struct SamplerOptions {
+  Scan scan = Scan::kSystematic;
+  int64_t updates_per_step = 0;
+  int block = 4;
+  int flips = 1;
+  double step_size = 0.2;
+  int path_length = 5;
+  std::string inner = "gibbs";
+  int temperatures = 8;
+  double lowest_beta = 0.1;
+  int threads = 0;
+};
 ORT_ED_API std::unique_ptr<Sampler> MakeSampler(const std::string& name, const EnergyPath& target,
-                                                const SamplerOptions& options = {});
+                                                const SamplerOptions& options);
+using SamplerEntry = SamplerKind;
 
 }  // namespace ort_ed

@@ -13,6 +13,20 @@ extern "C" {
 /* The name of sampler number `index`: "gibbs", ...; NULL behind the last. */
 ORT_ED_API const char* ort_ed_sampler_name(int index);
 
+/* Options by name, for the functions that take them: every option there is, also those of later versions.
+ * Used by one thread at a time. */
+typedef struct ort_ed_options ort_ed_options;
+
+/* NULL: out of memory. Give it back with ort_ed_options_free. */
+ORT_ED_API ort_ed_options* ort_ed_options_new(void);
+/* NULL is allowed. */
+ORT_ED_API void ort_ed_options_free(ort_ed_options* options);
+/* ort_ed_options_set(options, "flips", "2"). Both texts are copied; a later value takes the place of an
+ * earlier one. Keys and values are checked where the options are used: a key that is not known, a value out
+ * of its domain or an option without effect is ORT_ED_INVALID_ARGUMENT there. */
+ORT_ED_API ort_ed_status ort_ed_options_set(ort_ed_options* options, const char* key, const char* value);
+
+/* The options of the samplers in one struct; those of other samplers than the chosen one are ignored. */
 typedef struct ort_ed_sampler_options {
   size_t struct_size;  /* sizeof(ort_ed_sampler_options): later versions may add fields */
   const char* sampler; /* NULL: gibbs */
@@ -42,6 +56,11 @@ typedef struct ort_ed_chains ort_ed_chains;
 ORT_ED_API ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, const uint8_t* states,
                                              const uint8_t* clamped, const ort_ed_sampler_options* options,
                                              ort_ed_chains** chains);
+/* The same with options by name: sampler, seed, threads, beta and those of the sampler, e.g. scan and updates
+ * of gibbs, flips of gwg, inner, temperatures and lowest_beta of tempering. `options` may be NULL. */
+ORT_ED_API ort_ed_status ort_ed_chains_start_by_name(const ort_ed_model* model, int64_t count,
+                                                     const uint8_t* states, const uint8_t* clamped,
+                                                     const ort_ed_options* options, ort_ed_chains** chains);
 /* NULL is allowed. */
 ORT_ED_API void ort_ed_chains_free(ort_ed_chains* chains);
 
@@ -57,7 +76,7 @@ ORT_ED_API double ort_ed_chains_acceptance_rate(const ort_ed_chains* chains);
 typedef struct ort_ed_log_z_estimate {
   double log_z;
   double standard_error;
-  double effective_chains; /* few of these mean that neither value can be believed */
+  double effective_chains; /* few of these mean that neither value is reliable */
 } ort_ed_log_z_estimate;
 
 /* log Z by annealed importance sampling from the model's base distribution, `chains` chains through
@@ -66,6 +85,10 @@ typedef struct ort_ed_log_z_estimate {
 ORT_ED_API ort_ed_status ort_ed_log_z_ais(const ort_ed_model* model, int64_t chains, int64_t temperatures,
                                           const ort_ed_sampler_options* options,
                                           ort_ed_log_z_estimate* estimate);
+/* The same with options by name: chains, temperatures, spacing (linear, sigmoid or adaptive), sampler and its
+ * options, seed, threads. `options` may be NULL. */
+ORT_ED_API ort_ed_status ort_ed_log_z_by_name(const ort_ed_model* model, const ort_ed_options* options,
+                                              ort_ed_log_z_estimate* estimate);
 
 #ifdef __cplusplus
 }

@@ -8,16 +8,16 @@ namespace {
 
 std::vector<std::string> SamplerNames() {
   std::vector<std::string> names;
-  for (const SamplerKind* entry : Samplers()) names.push_back(entry->name);
+  for (const SamplerKind* kind : Samplers()) names.push_back(kind->name);
   return names;
 }
 
 class EverySampler : public testing::TestWithParam<std::string> {
  protected:
-  std::vector<float> StatesAfter(const EnergyPath& target, const SamplerOptions& options,
-                                 const std::vector<int64_t>& calls, uint64_t seed = 5) {
+  std::vector<float> StatesAfter(const EnergyPath& target, int threads, const std::vector<int64_t>& calls,
+                                 uint64_t seed = 5) {
     Chains chains = StartChains(target, 70, seed);
-    const auto sampler = MakeSampler(GetParam(), target, options);
+    const auto sampler = MakeSampler(GetParam(), target, threads);
     for (const int64_t steps : calls) sampler->Step(chains, steps);
     EXPECT_EQ(chains.step, static_cast<uint64_t>(std::accumulate(calls.begin(), calls.end(), int64_t{0})));
     return chains.states;
@@ -31,19 +31,16 @@ class EverySampler : public testing::TestWithParam<std::string> {
 
 TEST_P(EverySampler, DependsOnTheSeedOnly) {
   for (const EnergyPath& target : Targets()) {
-    SamplerOptions one_thread, many_threads;
-    one_thread.threads = 1;
-    many_threads.threads = 7;
-    const std::vector<float> states = StatesAfter(target, one_thread, {12});
-    EXPECT_EQ(states, StatesAfter(target, many_threads, {12}));
-    EXPECT_EQ(states, StatesAfter(target, one_thread, {5, 1, 6}));
-    EXPECT_NE(states, StatesAfter(target, one_thread, {12}, 6));
+    const std::vector<float> states = StatesAfter(target, 1, {12});
+    EXPECT_EQ(states, StatesAfter(target, 7, {12}));
+    EXPECT_EQ(states, StatesAfter(target, 1, {5, 1, 6}));
+    EXPECT_NE(states, StatesAfter(target, 1, {12}, 6));
   }
 }
 
 TEST_P(EverySampler, DividesIntoMicroBatches) {
   for (const EnergyPath& target : Targets()) {
-    const std::vector<float> whole = StatesAfter(target, {}, {9});
+    const std::vector<float> whole = StatesAfter(target, 0, {9});
     std::vector<float> parts;
     for (const int64_t first : {0, 33}) {
       Chains chains = StartChains(target, first == 0 ? 33 : 37, 5, first);
@@ -105,11 +102,10 @@ TEST(Clamping, SamplesTheConditionalDistribution) {
       const std::vector<uint8_t> clamped = chains.clamped;
       chains = StartChainsAt(target, states, 10);
       chains.clamped = clamped;
-      SamplerOptions options;
-      options.step_size = 0.6;
-      options.temperatures = 3;
-      options.lowest_beta = 0.4;
-      MakeSampler(name, target, options)->Step(chains, name == "gibbs" || name == "block-gibbs" ? 20 : 80);
+      Choice sampler(name);
+      if (name == "dmala") sampler.options = {{"step_size", 0.6}};
+      if (name == "tempering") sampler.options = {{"temperatures", 3}, {"lowest_beta", 0.4}};
+      MakeSampler(sampler, target)->Step(chains, name == "gibbs" || name == "block-gibbs" ? 20 : 80);
       for (int kind = 0; kind < 2; ++kind) {
         uint32_t mask = 0;
         for (int i = 0; i < 7; ++i) mask |= static_cast<uint32_t>(clamps[kind][i]) << i;
@@ -167,30 +163,111 @@ TEST(Chains, StartFromTheBaseDistribution) {
   EXPECT_NEAR(target.base.Energy(row), -std::log(0.1 * 0.5 * 0.9), 1e-6);
 }
 
+// Each option away from its default and inside its domain.
+const std::map<std::string, OptionMap>& OptionsByName() {
+  static const std::map<std::string, OptionMap> options = {
+      {"gibbs", {{"scan", "random"}, {"updates", 5}}},
+      {"block-gibbs", {{"scan", "random"}, {"updates", 2}, {"block", 3}}},
+      {"gwg", {{"flips", 3}}},
+      {"dula", {{"step_size", 0.6}}},
+      {"dmala", {{"step_size", 0.6}}},
+      {"pas", {{"path_length", 2}}},
+      {"tempering", {{"inner", "gwg"}, {"flips", 2}, {"temperatures", 3}, {"lowest_beta", 0.4}}}};
+  return options;
+}
+
+SamplerOptions FormerOptions(const std::string& sampler) {
+  SamplerOptions options;
+  options.scan = Scan::kRandom;
+  options.updates_per_step = sampler == "gibbs" ? 5 : 2;
+  options.block = 3;
+  options.flips = sampler == "gwg" ? 3 : 2;
+  options.step_size = 0.6;
+  options.path_length = 2;
+  options.inner = "gwg";
+  options.temperatures = 3;
+  options.lowest_beta = 0.4;
+  return options;
+}
+
+TEST_P(EverySampler, TakesItsOptionsByName) {
+  const SamplerKind& kind = FindSampler(GetParam());
+  const OptionMap& options = OptionsByName().at(GetParam());
+  for (const Option& option : kind.schema().options)
+    EXPECT_TRUE(options.contains(option.key)) << option.key << " is not tested";
+  OptionMap texts;
+  for (const auto& [key, value] : options) texts[key] = FormatOption(value);
+  for (const EnergyPath& target : Targets()) {
+    const auto states = [&](const std::unique_ptr<Sampler>& sampler) {
+      Chains chains = StartChains(target, 70, 5);
+      sampler->Step(chains, 9);
+      return chains.states;
+    };
+    const std::vector<float> by_value = states(MakeSampler({GetParam(), options}, target));
+    EXPECT_NE(by_value, states(MakeSampler(GetParam(), target)));
+    EXPECT_EQ(by_value, states(MakeSampler({GetParam(), texts}, target)));
+    EXPECT_EQ(by_value, states(MakeSampler(GetParam(), target, FormerOptions(GetParam()))));
+  }
+}
+
+TEST_P(EverySampler, ListsItsOptionsWhereOneIsUnknown) {
+  const Choice unknown(GetParam(), {{"flavour", 1}});
+  const Error error = ErrorOf([&] { MakeSampler(unknown, EnergyPath(FrustratedTriangle())); });
+  EXPECT_THAT(error.what(), testing::HasSubstr("flavour is no option of " + GetParam() + "; there are"));
+  for (const auto& [key, value] : OptionsByName().at(GetParam()))
+    EXPECT_THAT(error.what(), testing::HasSubstr(key));
+}
+
+TEST(Samplers, RefuseWhatHasNoEffect) {
+  const EnergyPath target(FrustratedTriangle());
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        MakeSampler({"gibbs", {{"flips", 2}}}, target);
+      },
+      "flips", "scan, updates");
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        MakeSampler({"tempering", {{"flips", 2}}}, target);
+      },
+      "flips", "no effect with inner gibbs", "gwg");
+}
+
+TEST(Samplers, TellWhetherTheyNeedTheGradient) {
+  EXPECT_FALSE(NeedsGradient("gibbs"));
+  EXPECT_TRUE(NeedsGradient("pas"));
+  EXPECT_FALSE(NeedsGradient("tempering"));
+  EXPECT_TRUE(NeedsGradient({"tempering", {{"inner", "dmala"}}}));
+  EXPECT_FALSE(NeedsGradient({"tempering", {{"inner", "block-gibbs"}}}));
+}
+
+TEST(Samplers, ThoseForAnnealingAreExactAndStayAtOneTemperature) {
+  std::vector<std::string> names;
+  for (const KindRow& row : AnnealingSamplerTable().rows) names.push_back(row.name);
+  EXPECT_THAT(names, testing::ElementsAre("gibbs", "block-gibbs", "gwg", "dmala", "pas"));
+  EXPECT_EQ(SamplerTable().rows.size(), Samplers().size());
+}
+
 TEST(Samplers, ExplainWhatIsWrong) {
   const EnergyPath target(FrustratedTriangle());
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { MakeSampler("gips", target); }, "'gips'", "gibbs", "block-gibbs",
       "gwg", "dula", "dmala", "pas", "tempering");
-  const auto make = [&](const std::string& name, void (*change)(SamplerOptions&)) {
-    return [=] {
-      SamplerOptions options;
-      change(options);
-      MakeSampler(name, target, options);
-    };
-  };
-  ExpectError(ErrorCode::kInvalidArgument, make("gibbs", [](auto& o) { o.updates_per_step = -1; }),
-              "updates");
-  ExpectError(ErrorCode::kInvalidArgument, make("block-gibbs", [](auto& o) { o.block = 13; }), "1 to 12",
-              "13");
-  ExpectError(ErrorCode::kInvalidArgument, make("gwg", [](auto& o) { o.flips = 0; }), "flips");
-  ExpectError(ErrorCode::kInvalidArgument, make("dmala", [](auto& o) { o.step_size = 0; }), "step_size");
-  ExpectError(ErrorCode::kInvalidArgument, make("pas", [](auto& o) { o.path_length = 0; }), "path_length");
-  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.temperatures = 1; }),
-              "2 temperatures");
-  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "tempering"; }),
-              "another");
-  ExpectError(ErrorCode::kInvalidArgument, make("tempering", [](auto& o) { o.inner = "dula"; }), "dmala");
+  const auto make = [&](const Choice& sampler) { return [=] { MakeSampler(sampler, target); }; };
+  ExpectError(ErrorCode::kInvalidArgument, make({"gibbs", {{"updates", -1}}}), "updates", "[0, inf)", "-1");
+  ExpectError(ErrorCode::kInvalidArgument, make({"block-gibbs", {{"block", 13}}}), "block", "[1, 12]", "13");
+  ExpectError(ErrorCode::kInvalidArgument, make({"gwg", {{"flips", 0}}}), "flips", "[1, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, make({"dmala", {{"step_size", 0}}}), "step_size", "(0, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, make({"dula", {{"step_size", INFINITY}}}), "step_size", "finite");
+  ExpectError(ErrorCode::kInvalidArgument, make({"pas", {{"path_length", 0}}}), "path_length", "[1, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, make({"tempering", {{"temperatures", 1}}}), "temperatures",
+              "[2, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, make({"tempering", {{"lowest_beta", 1}}}), "lowest_beta",
+              "(0, 1)");
+  for (const char* inner : {"tempering", "dula"})
+    ExpectError(ErrorCode::kInvalidArgument, make({"tempering", {{"inner", inner}}}),
+                "inner must be one of gibbs, block-gibbs, gwg, dmala, pas", inner);
   ExpectError(
       ErrorCode::kBadData,
       [&] {

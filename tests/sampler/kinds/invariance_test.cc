@@ -23,34 +23,25 @@ std::vector<Model> Models() {
 
 struct Setting {
   std::string name;
-  std::string sampler;
-  SamplerOptions options;
+  Choice sampler;
   int64_t steps_to_converge;
 
   friend void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 };
 
-SamplerOptions With(void (*change)(SamplerOptions&)) {
-  SamplerOptions options;
-  change(options);
-  return options;
-}
-
 std::vector<Setting> Settings() {
   return {
-      {"gibbs", "gibbs", {}, 60},
-      {"gibbs random scan", "gibbs", With([](auto& o) { o.scan = Scan::kRandom; }), 120},
-      {"gibbs part of a sweep", "gibbs", With([](auto& o) { o.updates_per_step = 5; }), 120},
-      {"block-gibbs", "block-gibbs", With([](auto& o) { o.block = 3; }), 40},
-      {"block-gibbs random", "block-gibbs", With([](auto& o) { o.block = 2, o.scan = Scan::kRandom; }), 50},
-      {"gwg", "gwg", {}, 150},
-      {"gwg three flips", "gwg", With([](auto& o) { o.flips = 3; }), 150},
-      {"dmala", "dmala", With([](auto& o) { o.step_size = 0.6; }), 120},
-      {"pas", "pas", With([](auto& o) { o.path_length = 2; }), 120},
-      {"tempering gibbs", "tempering",
-       With([](auto& o) { o.temperatures = 3, o.lowest_beta = 0.4, o.updates_per_step = 4; }), 100},
-      {"tempering gwg", "tempering",
-       With([](auto& o) { o.inner = "gwg", o.temperatures = 3, o.lowest_beta = 0.4; }), 80},
+      {"gibbs", "gibbs", 60},
+      {"gibbs random scan", {"gibbs", {{"scan", "random"}}}, 120},
+      {"gibbs part of a sweep", {"gibbs", {{"updates", 5}}}, 120},
+      {"block-gibbs", {"block-gibbs", {{"block", 3}}}, 40},
+      {"block-gibbs random", {"block-gibbs", {{"block", 2}, {"scan", "random"}}}, 50},
+      {"gwg", "gwg", 150},
+      {"gwg three flips", {"gwg", {{"flips", 3}}}, 150},
+      {"dmala", {"dmala", {{"step_size", 0.6}}}, 120},
+      {"pas", {"pas", {{"path_length", 2}}}, 120},
+      {"tempering gibbs", {"tempering", {{"temperatures", 3}, {"lowest_beta", 0.4}, {"updates", 4}}}, 100},
+      {"tempering gwg", {"tempering", {{"inner", "gwg"}, {"temperatures", 3}, {"lowest_beta", 0.4}}}, 80},
   };
 }
 
@@ -62,7 +53,7 @@ TEST_P(ExactSampler, KeepsTheLaw) {
     const EnergyPath target(model.energy);
     const Law law = ExactLaw(target);
     Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 21), 22);
-    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, 3);
+    MakeSampler(GetParam().sampler, target)->Step(chains, 3);
     ExpectLaw(CountStates(chains), law, model.name);
     ExpectCachesConsistent(target, chains);
     EXPECT_GT(chains.counters.bits_flipped, kChains / 10) << model.name;
@@ -74,7 +65,7 @@ TEST_P(ExactSampler, ReachesTheLaw) {
   for (const Model& model : Models()) {
     const EnergyPath target(model.energy);
     Chains chains = StartChains(target, kChains, 31);
-    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, GetParam().steps_to_converge);
+    MakeSampler(GetParam().sampler, target)->Step(chains, GetParam().steps_to_converge);
     ExpectLaw(CountStates(chains), ExactLaw(target), model.name);
     ExpectCachesConsistent(target, chains);
   }
@@ -90,7 +81,7 @@ TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
     const Law law = ExactLaw(target, 0.4);
     Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 41), 42);
     chains.betas.assign(kChains, 0.4);
-    MakeSampler(GetParam().sampler, target, GetParam().options)->Step(chains, 3);
+    MakeSampler(GetParam().sampler, target)->Step(chains, 3);
     ExpectLaw(CountStates(chains), law, model.name);
     ExpectCachesConsistent(target, chains);
   }
@@ -106,11 +97,11 @@ std::string TestName(const testing::TestParamInfo<Setting>& info) {
 INSTANTIATE_TEST_SUITE_P(Samplers, ExactSampler, testing::ValuesIn(Settings()), TestName);
 
 TEST(ExactSamplers, AllAreTested) {
-  for (const SamplerKind* entry : Samplers()) {
-    if (!entry->exact) continue;
+  for (const SamplerKind* kind : Samplers()) {
+    if (!kind->exact) continue;
     const auto settings = Settings();
-    EXPECT_TRUE(std::ranges::any_of(settings, [&](const Setting& s) { return s.sampler == entry->name; }))
-        << entry->name;
+    EXPECT_TRUE(std::ranges::any_of(settings, [&](const Setting& s) { return s.sampler.kind == kind->name; }))
+        << kind->name;
   }
 }
 

@@ -25,13 +25,12 @@ double Gain(const EnergyPath& target, int s, int i) {
 }
 
 // Counts of one step from each state.
-Matrix Transitions(const std::string& name, const EnergyPath& target, const SamplerOptions& options,
-                   bool reversed = false) {
+Matrix Transitions(const Choice& choice, const EnergyPath& target, bool reversed = false) {
   std::vector<float> starts;
   const std::vector<float> states = AllStates(kDimension);
   for (int64_t n = 0; n < kStarts; ++n) starts.insert(starts.end(), states.begin(), states.end());
   Chains chains = StartChainsAt(target, starts, 51);
-  const auto sampler = MakeSampler(name, target, options);
+  const auto sampler = MakeSampler(choice, target);
   reversed ? sampler->StepReversed(chains, 1) : sampler->Step(chains, 1);
   Matrix counts{};
   for (int64_t chain = 0; chain < chains.count; ++chain)
@@ -98,9 +97,9 @@ TEST(Transitions, OfSystematicGibbsAreAProduct) {
   const EnergyPath target = SmallTarget();
   const Law law = ExactLaw(target);
   const Matrix forward = Multiply(Multiply(GibbsUpdate(law, 0), GibbsUpdate(law, 1)), GibbsUpdate(law, 2));
-  ExpectTransitions(Transitions("gibbs", target, {}), forward);
+  ExpectTransitions(Transitions("gibbs", target), forward);
   const Matrix backward = Multiply(Multiply(GibbsUpdate(law, 2), GibbsUpdate(law, 1)), GibbsUpdate(law, 0));
-  ExpectTransitions(Transitions("gibbs", target, {}, true), backward);
+  ExpectTransitions(Transitions("gibbs", target, true), backward);
   for (int s = 0; s < kStates; ++s)
     for (int t = 0; t < kStates; ++t) EXPECT_NEAR(law[s] * forward[s][t], law[t] * backward[t][s], 1e-15);
 }
@@ -112,25 +111,21 @@ TEST(Transitions, OfRandomScanGibbsAreAMixture) {
   for (int i = 0; i < kDimension; ++i)
     for (int s = 0; s < kStates; ++s)
       for (int t = 0; t < kStates; ++t) exact[s][t] += GibbsUpdate(law, i)[s][t] / kDimension;
-  SamplerOptions options;
-  options.scan = Scan::kRandom;
-  options.updates_per_step = 1;
-  ExpectTransitions(Transitions("gibbs", target, options), exact);
+  ExpectTransitions(Transitions({"gibbs", {{"scan", "random"}, {"updates", 1}}}, target), exact);
 }
 
 TEST(Transitions, OfBlockGibbsForgetTheBlock) {
   const EnergyPath target = SmallTarget();
   const Law law = ExactLaw(target);
-  SamplerOptions options;
-  options.block = 2;
-  options.updates_per_step = 1;  // the first block: bits 0 and 1
+  // The first block: bits 0 and 1.
+  const Choice sampler("block-gibbs", {{"block", 2}, {"updates", 1}});
   Matrix exact{};
   for (int s = 0; s < kStates; ++s) {
     const double total = law[s & 4] + law[(s & 4) + 1] + law[(s & 4) + 2] + law[(s & 4) + 3];
     for (int pattern = 0; pattern < 4; ++pattern)
       exact[s][(s & 4) + pattern] = law[(s & 4) + pattern] / total;
   }
-  ExpectTransitions(Transitions("block-gibbs", target, options), exact);
+  ExpectTransitions(Transitions(sampler, target), exact);
 }
 
 TEST(Transitions, OfGibbsWithGradientsAreMetropolised) {
@@ -141,33 +136,27 @@ TEST(Transitions, OfGibbsWithGradientsAreMetropolised) {
     for (int i = 0; i < kDimension; ++i) total += std::exp(Gain(target, s, i));
     for (int i = 0; i < kDimension; ++i) proposal[s][s ^ 1 << i] = std::exp(Gain(target, s, i)) / total;
   }
-  ExpectTransitions(Transitions("gwg", target, {}), Metropolis(ExactLaw(target), proposal));
+  ExpectTransitions(Transitions("gwg", target), Metropolis(ExactLaw(target), proposal));
 }
 
 TEST(Transitions, OfDmalaUseTheProposalAtBothEnds) {
   const EnergyPath target = SmallTarget();
-  SamplerOptions options;
-  options.step_size = 0.7;
-  ExpectTransitions(Transitions("dmala", target, options),
+  ExpectTransitions(Transitions({"dmala", {{"step_size", 0.7}}}, target),
                     Metropolis(ExactLaw(target), LangevinProposal(target, 0.7)));
 }
 
 TEST(Transitions, OfDulaAreItsProposal) {
   const EnergyPath target = SmallTarget();
-  SamplerOptions options;
-  options.step_size = 0.7;
-  ExpectTransitions(Transitions("dula", target, options), LangevinProposal(target, 0.7));
+  ExpectTransitions(Transitions({"dula", {{"step_size", 0.7}}}, target), LangevinProposal(target, 0.7));
 }
 
 TEST(Dula, HasItsOwnStationaryLaw) {
   const EnergyPath target = SmallTarget();
-  SamplerOptions options;
-  options.step_size = 0.7;
   Matrix power = LangevinProposal(target, 0.7);
   for (int doubling = 0; doubling < 10; ++doubling) power = Multiply(power, power);
   const Law stationary(power[0].begin(), power[0].end());
   Chains chains = StartChains(target, 20000, 61);
-  MakeSampler("dula", target, options)->Step(chains, 200);
+  MakeSampler({"dula", {{"step_size", 0.7}}}, target)->Step(chains, 200);
   ExpectLaw(CountStates(chains), stationary, "dula");
   // Which is not the target's: 20,000 draws tell them apart.
   const Law law = ExactLaw(target);
@@ -178,25 +167,18 @@ TEST(Dula, HasItsOwnStationaryLaw) {
 
 struct Reversible {
   const char* name;
-  const char* sampler;
-  SamplerOptions options;
+  Choice sampler;
 
   friend void PrintTo(const Reversible& reversible, std::ostream* out) { *out << reversible.name; }
 };
 
 std::vector<Reversible> ReversibleSamplers() {
-  SamplerOptions random_scan, two_flips, path, langevin;
-  random_scan.scan = Scan::kRandom;
-  random_scan.block = 2;
-  two_flips.flips = 2;
-  path.path_length = 3;
-  langevin.step_size = 0.7;
-  return {{"gibbs", "gibbs", random_scan},
-          {"block_gibbs", "block-gibbs", random_scan},
-          {"gwg", "gwg", {}},
-          {"gwg_two_flips", "gwg", two_flips},
-          {"pas", "pas", path},
-          {"dmala", "dmala", langevin}};
+  return {{"gibbs", {"gibbs", {{"scan", "random"}}}},
+          {"block_gibbs", {"block-gibbs", {{"scan", "random"}, {"block", 2}}}},
+          {"gwg", "gwg"},
+          {"gwg_two_flips", {"gwg", {{"flips", 2}}}},
+          {"pas", {"pas", {{"path_length", 3}}}},
+          {"dmala", {"dmala", {{"step_size", 0.7}}}}};
 }
 
 class DetailedBalance : public testing::TestWithParam<Reversible> {};
@@ -205,7 +187,7 @@ class DetailedBalance : public testing::TestWithParam<Reversible> {};
 TEST_P(DetailedBalance, HoldsForEveryPair) {
   for (const EnergyPath& target : {SmallTarget(), EnergyPath(FrustratedTriangle())}) {
     const Law law = ExactLaw(target);
-    const Matrix counts = Transitions(GetParam().sampler, target, GetParam().options);
+    const Matrix counts = Transitions(GetParam().sampler, target);
     // Bernstein's inequality for the difference of two sums of kStarts bounded terms: exceeded with
     // probability below 2 exp(-t) for each of the 28 pairs.
     const double t = 22;

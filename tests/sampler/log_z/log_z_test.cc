@@ -207,7 +207,7 @@ TEST(Annealing, BracketsLogZFromBothSides) {
   double below = 0, above = 0, below_squares = 0, above_squares = 0;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     AnnealingOptions options = Options(4, 5, 100 + repeat);
-    options.sampler_options.updates_per_step = 3;
+    options.sampler = {"gibbs", {{"updates", 3}}};
     const double forward = Forward(target, options).log_z - truth;
     const double reverse = ReverseFromExactSamples(target, options).log_z - truth;
     below += forward / kRepeats;
@@ -268,8 +268,51 @@ TEST(Annealing, DoesNotDependOnThreadsOrOnHowManyChainsRunAtOnce) {
   AnnealingOptions options = Options(20, 50);
   const LogZEstimate whole = Forward(target, options);
   options.chains_at_once = 7;
-  options.sampler_options.threads = 1;
+  options.threads = 1;
   EXPECT_EQ(Forward(target, options).log_z, whole.log_z);
+}
+
+TEST(Annealing, TakesItsOptionsByName) {
+  const EnergyPath target(MlpEnergy(8, 8, 2));
+  AnnealingOptions by_name = MakeOptions<AnnealingOptions>({{"sampler", "gwg"},
+                                                            {"flips", "2"},
+                                                            {"temperatures", "20"},
+                                                            {"spacing", "adaptive"},
+                                                            {"chains", "50"},
+                                                            {"threads", "1"}});
+  by_name.seed = 1;
+  AnnealingOptions options = Options(20, 50);
+  options.spacing = Spacing::kAdaptive;
+  options.sampler = {"gwg", {{"flips", 2}}};
+  const double log_z = Forward(target, options).log_z;
+  EXPECT_EQ(Forward(target, by_name).log_z, log_z);
+  AnnealingOptions former = options;
+  former.sampler = "gwg";
+  EXPECT_NE(Forward(target, former).log_z, log_z);
+  former.sampler_options.flips = 2;
+  former.sampler_options.threads = 1;
+  EXPECT_EQ(Forward(target, former).log_z, log_z);
+}
+
+TEST(Annealing, ExplainsWhichOptionIsWrong) {
+  const EnergyPath target(MlpEnergy(4, 4, 2));
+  const auto run = [&](void (*change)(AnnealingOptions&)) {
+    AnnealingOptions options = Options(10, 10);
+    change(options);
+    return [=] { Annealing::Forward(target, options); };
+  };
+  ExpectError(ErrorCode::kInvalidArgument, run([](auto& o) { o.temperatures = 0; }), "temperatures",
+              "[1, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, run([](auto& o) { o.chains = 0; }), "chains", "[1, inf)");
+  ExpectError(ErrorCode::kInvalidArgument, run([](auto& o) { o.sampler = "tempering"; }), "sampler", "gibbs");
+  ExpectError(ErrorCode::kInvalidArgument, run([](auto& o) {
+                o.sampler = {"gwg", {{"flips", 0}}};
+              }),
+              "flips", "[1, inf)");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { Annealing::Reverse(target, Options(10, 10), {}); }, "start");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { ParseSpacing("even"); }, "'even'", "linear, sigmoid, adaptive");
 }
 
 TEST(Annealing, ResumesWhereItStood) {
@@ -345,13 +388,13 @@ TEST(Annealing, ADamagedStateIsRefused) {
   }
 }
 
-TEST(Annealing, WarnsWhenTooFewChainsCount) {
+TEST(Annealing, WarnsOfTooFewEffectiveChains) {
   const LogZEstimate estimate = Forward(EnergyPath(LatticeEnergy(3, 4, 2.0, 0)), [] {
     AnnealingOptions options = Options(2, 100);
-    options.sampler_options.updates_per_step = 1;
+    options.sampler = {"gibbs", {{"updates", 1}}};
     return options;
   }());
-  EXPECT_NE(estimate.warning.find("of 100 chains count"), std::string::npos) << estimate.warning;
+  EXPECT_NE(estimate.warning.find("effective chains of 100"), std::string::npos) << estimate.warning;
 }
 
 }  // namespace

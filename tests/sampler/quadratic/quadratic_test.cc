@@ -1,4 +1,4 @@
-// Quadratic energies: recognised from their values, and sampled with chains in lanes.
+// Quadratic energies: recognised from their values, and sampled many chains at once.
 
 #include "sampler/kinds/heat_bath.h"
 #include "sampler/quadratic/detect_quadratic.h"
@@ -275,15 +275,15 @@ TEST(HeatBath, TakesOneWithProbabilitySigmoid) {
   }
 }
 
-struct Sweep {
+struct NamedKernel {
   const char* name;
-  void (*kernel)(const LaneSweep&);
+  void (*kernel)(const Sweep&);
 };
 
-std::vector<Sweep> Kernels() {
-  std::vector<Sweep> kernels = {{"portable", SweepLanesPortable}};
+std::vector<NamedKernel> Kernels() {
+  std::vector<NamedKernel> kernels = {{"portable", RunSweepPortable}};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) kernels.push_back({"avx2", SweepLanesAvx2});
+  if (__builtin_cpu_supports("avx2")) kernels.push_back({"avx2", RunSweepAvx2});
 #endif
   return kernels;
 }
@@ -291,7 +291,7 @@ std::vector<Sweep> Kernels() {
 // Every kernel decides as HeatBath does with the words of RandomStream, up to the rounding of probabilities
 // to float: with 2^-22 relative error a run of 320,000 updates agrees in all with probability above 0.9, so
 // at most three chains are allowed to differ (P < 1e-5).
-TEST(Lanes, DecideAsTheScalarCode) {
+TEST(Sweep, DecideAsTheScalarCode) {
   constexpr int64_t kDimension = 25, kSteps = 400;
   const auto energy = DenseEnergy(kDimension, 0.2, 8);
   std::vector<float> means(kDimension);
@@ -299,14 +299,14 @@ TEST(Lanes, DecideAsTheScalarCode) {
   const BernoulliBase base(means);
   const std::vector<float> base_fields(base.fields().begin(), base.fields().end());
   const std::vector<int32_t> sites = {3, 1, 4, 0, 5, 9, 2, 6, 8, 7, 12, 11, 10, 24, 23, 22, 21};
-  const std::vector<float> start = RandomRows(kLanes, kDimension, 4);
+  const std::vector<float> start = RandomRows(kSweepRows, kDimension, 4);
 
   std::vector<float> expected = start;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    float* x = &expected[lane * kDimension];
-    const double beta = 0.5 + 0.03 * lane;
+  for (int row = 0; row < kSweepRows; ++row) {
+    float* x = &expected[row * kDimension];
+    const double beta = 0.5 + 0.03 * row;
     for (uint64_t step = 100; step < 100 + kSteps; ++step) {
-      RandomStream random(77, 88, step, 1000 + lane);
+      RandomStream random(77, 88, step, 1000 + row);
       for (int k = 0; k < 6; ++k) {
         const int32_t site = sites[(step * 6 + k) % sites.size()];
         double slope = energy->fields()[site];
@@ -319,12 +319,12 @@ TEST(Lanes, DecideAsTheScalarCode) {
   }
 
   std::vector<std::vector<float>> results;
-  for (const Sweep& sweep : Kernels()) {
-    LaneRows states(kDimension);
+  for (const NamedKernel& sweep : Kernels()) {
+    SweepRows states(kDimension);
     states.Load(std::span<const float>(start), 0);
-    LaneBits flips{};
-    LaneSweep args{};
-    args.energy = MakeLaneEnergy(*energy);
+    SweepBits flips{};
+    Sweep args{};
+    args.energy = MakeSweepEnergy(*energy);
     args.base_fields = base_fields.data();
     args.sites = sites.data();
     args.site_count = std::ssize(sites);
@@ -333,18 +333,18 @@ TEST(Lanes, DecideAsTheScalarCode) {
     args.first_step = 100;
     args.first_row = 1000;
     args.steps = kSteps;
-    for (int lane = 0; lane < kLanes; ++lane) args.betas.lane[lane] = static_cast<float>(0.5 + 0.03 * lane);
+    for (int row = 0; row < kSweepRows; ++row) args.betas.row[row] = static_cast<float>(0.5 + 0.03 * row);
     args.states = states.data();
     args.flips = &flips;
     sweep.kernel(args);
     std::vector<float> result(start.size());
     states.Store(result, 0);
     int different = 0;
-    for (int lane = 0; lane < kLanes; ++lane)
-      different += !std::equal(&result[lane * kDimension], &result[lane * kDimension] + kDimension,
-                               &expected[lane * kDimension]);
+    for (int row = 0; row < kSweepRows; ++row)
+      different += !std::equal(&result[row * kDimension], &result[row * kDimension] + kDimension,
+                               &expected[row * kDimension]);
     EXPECT_LE(different, 3) << sweep.name;
-    EXPECT_GT(flips.lane[5], 100) << sweep.name;
+    EXPECT_GT(flips.row[5], 100) << sweep.name;
     results.push_back(result);
   }
   for (const auto& result : results) EXPECT_EQ(result, results[0]);
@@ -352,10 +352,8 @@ TEST(Lanes, DecideAsTheScalarCode) {
 
 // The whole way: known to be quadratic or not, the same seed gives the same chains.
 TEST(QuadraticGibbs, TakesTheSameDecisionsAsTheGeneralCode) {
-  for (const Scan scan : {Scan::kSystematic, Scan::kRandom}) {
+  for (const char* scan : {"systematic", "random"}) {
     for (const bool reversed : {false, true}) {
-      SamplerOptions options;
-      options.scan = scan;
       const auto lattice = LatticeEnergy(3, 4, 0.3, 0.1);
       const EnergyPath quadratic(lattice);
       const EnergyPath general(Opaque(lattice));
@@ -366,7 +364,7 @@ TEST(QuadraticGibbs, TakesTheSameDecisionsAsTheGeneralCode) {
         chains->clamped[4] = 1;
       }
       const auto run = [&](const EnergyPath& target, Chains& chains) {
-        const auto sampler = MakeSampler("gibbs", target, options);
+        const auto sampler = MakeSampler({"gibbs", {{"scan", scan}}}, target);
         reversed ? sampler->StepReversed(chains, 40) : sampler->Step(chains, 40);
       };
       run(quadratic, a);

@@ -1,234 +1,252 @@
 #include "tools/jobs/train/run_setup.h"
 
 #include <filesystem>
-#include <optional>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
-#include "models/architectures/architectures.h"
 #include "models/architectures/energy_spec.h"
 #include "models/base/base_distribution.h"
 #include "models/graph/model_edits.h"
-#include "models/graph/model_file.h"
-#include "models/inspect/model_summary.h"
-#include "ort_ed/energy_model.h"
+#include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/support/text.h"
+#include "runtime/support/version.h"
+#include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/export.h"
 #include "trainer/graph/prepare_model.h"
 
 namespace ort_ed {
 namespace {
 
-bool IsModelFile(const std::string& model) { return model.ends_with(".onnx"); }
-
-// What Call throws as kInvalidArgument is the fault of the setting `key`: adds where it was given.
+// What Call throws as kInvalidArgument is the fault of the option `key`.
 template <typename Call>
-decltype(auto) Blaming(const TrainConfig& config, const char* key, Call&& call) {
+decltype(auto) Blame(const char* key, Call&& call) {
   try {
     return call();
+  } catch (const OptionError&) {
+    throw;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    config.Reject(key, error.what());
+    throw OptionError(key, fmt::format("does not fit: {}", error.what()));
   }
 }
 
 std::string Absolute(const std::string& path) {
-  return path.empty() || path.starts_with("synth:")
-             ? path
-             : std::filesystem::absolute(path).lexically_normal().string();
+  return path.empty() || path.starts_with("synth:") ? path
+                                                    : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-TrainConfig Resolved(TrainConfig config) {
-  config.Validate();
-  config.data = Absolute(config.data);
-  config.validation = Absolute(config.validation);
-  if (IsModelFile(config.model)) {
-    config.model = Absolute(config.model);
-    if (!config.model_options.empty()) config.Reject("model_options", "an .onnx file has no options");
-  } else {
-    Blaming(config, "model", [&] { FindArchitecture(config.model); });
-  }
+TrainOptions Resolve(TrainOptions options) {
+  CheckOptions(options);
+  CheckTogether(options);
+  options.data.data = Absolute(options.data.data);
+  options.data.validation = Absolute(options.data.validation);
+  NetworkOptions& network = options.network;
+  if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
   // The other architectures have fields of their own that do what a base distribution does.
-  if (config.base == "auto")
-    config.base = config.model == "mlp" || config.model == "resnet" ? "data" : "none";
-  // An enumeration has the row itself among its negatives: w = 1 would count it twice.
-  if (config.OnlyEnumerates() && !config.origin.contains("w")) config.w = 0;
-  if (config.OnlyEnumerates() && config.w != 0)
-    spdlog::warn("w = {} counts every row once more than its enumeration does; w = 0 is the exact loss",
-                 config.w);
-  config.device = ToString(ParseDevice(config.device));
-  return config;
+  if (network.base == "auto")
+    network.base = network.model.kind == "mlp" || network.model.kind == "resnet" ? "data" : "none";
+  options.run.device = ToString(ParseDevice(options.run.device));
+  return options;
 }
 
-std::vector<int64_t> ImageShape(const TrainConfig& config) {
-  if (config.image_shape.empty()) return {};
-  return Blaming(config, "image_shape", [&] { return ParseImageShape(config.image_shape); });
+std::vector<int64_t> ParseImageShape(const std::string& text) {
+  if (text.empty()) return {};
+  if (const auto shape = ParseShape(text)) return *shape;
+  throw OptionError("image_shape", fmt::format("must be a height and a width such as 28x28, not '{}'", text));
 }
 
-std::vector<int64_t> ImageShape(const TrainConfig& config, const onnx::ModelProto& model) {
-  const std::string known = GetMetadata(model, metadata_key::kImageShape);
-  return config.image_shape.empty() && !known.empty() ? ParseImageShape(known) : ImageShape(config);
-}
-
-int64_t Columns(const TrainConfig& config) {
-  if (config.columns > 0) return config.columns;
-  const std::vector<int64_t> shape = ImageShape(config);
+int64_t WantedColumns(const TrainOptions& options) {
+  if (options.data.columns > 0) return options.data.columns;
+  const std::vector<int64_t> shape = ParseImageShape(options.network.image_shape);
   return shape.empty() ? 0 : shape[0] * shape[1];
 }
 
-std::vector<float> BaseMean(const TrainConfig& config, const Dataset& dataset) {
-  return config.base == "data" ? SmoothedMean(dataset.mean, config.base_smoothing) : std::vector<float>();
+std::vector<float> BaseMean(const NetworkOptions& network, const Dataset& dataset) {
+  return network.base == "data" ? SmoothedMean(dataset.mean, network.base_smoothing) : std::vector<float>();
 }
 
-onnx::ModelProto BuiltIn(const TrainConfig& config, const Dataset& dataset) {
+onnx::ModelProto BuildNetwork(const TrainOptions& options, const Dataset& dataset) {
   EnergySpec spec;
-  spec.architecture = config.model;
-  spec.options = config.model_options;
+  spec.architecture = options.network.model;
   spec.dimension = dataset.training->columns();
-  spec.image_shape = ImageShape(config);
-  spec.base_mean = BaseMean(config, dataset);
-  spec.seed = static_cast<uint64_t>(config.seed);
-  return Blaming(config, config.model_options.empty() ? "model" : "model_options",
-                 [&] { return BuildModel(spec); });
+  spec.image_shape = ParseImageShape(options.network.image_shape);
+  spec.base_mean = BaseMean(options.network, dataset);
+  spec.seed = static_cast<uint64_t>(options.batch.seed);
+  return Blame("model", [&] { return BuildModel(spec); });
 }
 
-void PrepareForTraining(onnx::ModelProto& model, const TrainConfig& config, const Dataset& dataset) {
-  PrepareForDifferentiation(model);  // so that what is trained and what is deployed are one graph
+// A user's model, which may come with metadata of an earlier life.
+void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const Dataset& dataset) {
   RemoveStaleMetadata(model);
-  if (!config.image_shape.empty()) {
-    const std::vector<int64_t> shape = ImageShape(config);
+  if (const std::vector<int64_t> shape = ParseImageShape(network.image_shape); !shape.empty()) {
     const int64_t variables = dataset.training->columns();
     if (shape[0] * shape[1] != variables)
-      config.Reject("image_shape",
-                    fmt::format("the model has {} variables, not {}", variables, shape[0] * shape[1]));
-    SetMetadata(model, metadata_key::kImageShape, fmt::format("{}x{}", shape[0], shape[1]));
+      throw OptionError("image_shape", fmt::format("must hold the {} variables of the model, not {}", variables,
+                                                   shape[0] * shape[1]));
+    SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
   }
-  if (config.base == "data")
-    Blaming(config, "base", [&] { AddBaseDistribution(model, BaseMean(config, dataset)); });
+  if (network.base == "data") Blame("base", [&] { AddBaseDistribution(model, BaseMean(network, dataset)); });
 }
 
-TrainingSpec SpecOf(const TrainConfig& config, const Perturbation& perturbation) {
-  TrainingSpec spec;
-  spec.loss.stabilisation = config.w;
-  spec.loss.negatives = perturbation.NegativesPerRow(config.negatives);
-  spec.loss.weighted = perturbation.Weighted();
-  spec.frozen = config.frozen;
-  if (config.freeze_zeros) spec.fixed_zeros = config.freeze_zeros_parameters;
-  OptimizerSpec& optimizer = spec.optimizer;
-  optimizer.kind = config.optimizer == "adamw" ? OptimizerKind::kAdamW
-                   : config.optimizer == "sgd" ? OptimizerKind::kSgd
-                                               : OptimizerKind::kAdam;
-  optimizer.beta1 = config.beta1;
-  optimizer.beta2 = config.beta2;
-  optimizer.epsilon = config.adam_epsilon;
-  optimizer.momentum = config.momentum;
-  optimizer.weight_decay = config.weight_decay;
-  optimizer.weight_decay_parameters = config.weight_decay_parameters;
-  optimizer.l1 = config.l1;
-  optimizer.l1_form = config.l1_form == "proximal" ? L1Form::kProximal : L1Form::kSubgradient;
-  optimizer.l1_parameters = config.l1_parameters;
-  optimizer.clip_norm = config.clip;
-  optimizer.ema_decay = config.ema;
-  return spec;
+RowContext Rows(const RunSetup& setup) {
+  const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
+  const std::string& given = setup.options.network.image_shape;
+  return {setup.dataset.training->columns(), ParseImageShape(given.empty() ? known : given)};
 }
 
-void MakeStep(RunSetup& setup) {
-  const TrainConfig& config = setup.config;
-  setup.perturbation = PerturbationOf(setup, config.steps);
-  LearnerOptions options;
-  options.device = ParseDevice(config.device);
-  options.threads = static_cast<int>(config.threads);
-  options.micro_batch = config.micro_batch;
-  setup.step = std::make_unique<Learner>(setup.model, SpecOf(config, *setup.perturbation), options);
+// An enumeration has the row itself among its negatives: w = 1 would count it twice.
+void ChooseStabilisation(RunSetup& setup, Observer& observer) {
+  Choice& objective = setup.options.objective;
+  if (objective.kind != "energy-discrepancy" || !setup.negatives->enumerates()) return;
+  if (!objective.options.contains("w")) objective.options["w"] = 0.0;
+  const std::string w = FormatOption(ParseOption(OptionType::kNumber, FormatOption(objective.options.at("w"))));
+  if (w == "0") return;
+  setup.warnings.push_back(
+      fmt::format("w = {} counts every row once more than its enumeration does; w = 0 is the exact loss", w));
+  observer.OnWarning(setup.warnings.back());
 }
+
+void MakeLearner(RunSetup& setup, PreparedModel network, Observer& observer) {
+  const TrainOptions& options = setup.options;
+  setup.negatives = MakeNegatives(options.contrast.method, Rows(setup));
+  ChooseStabilisation(setup, observer);
+  LearnerOptions learner;
+  learner.objective = options.objective;
+  learner.penalties = options.penalties;
+  learner.optimizer = options.optimizer;
+  learner.frozen = options.network.frozen;
+  if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
+  learner.device = ParseDevice(options.run.device);
+  learner.threads = options.run.threads;
+  learner.micro_batch = options.batch.micro_batch;
+  setup.learner = std::make_unique<Learner>(std::move(network), learner, setup.shape());
+}
+
+// The network is ready to be deployed from here on: only its parameters change.
+void Complete(RunSetup& setup, const std::string& name, Observer& observer) {
+  for (std::string& warning : PrepareForDeployment(setup.model, name)) {
+    observer.OnWarning(warning);
+    setup.warnings.push_back(std::move(warning));
+  }
+  MakeLearner(setup, {setup.model, CheckContract(setup.model, name)}, observer);
+}
+
+void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options, Observer& observer) {
+  if (before.empty()) {
+    observer.OnNotice("the checkpoint is of an older version, which does not tell its settings: they are not compared");
+    return;
+  }
+  for (const auto& [key, value] : FixedOptions(options)) {
+    const auto found = before.find(key);
+    if (found != before.end() && found->second != value)
+      throw OptionError(key, fmt::format("was '{}' when the run began and is '{}' now; only the section [run] and the "
+                                         "place of the data may change",
+                                         found->second, value));
+  }
+}
+
+uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
 
 }  // namespace
 
-RunSetup SetUp(TrainConfig config, const SynthHook& synth) {
+BatchShape RunSetup::shape() const {
+  const NegativeSource::Shape shape = negatives->shape(options.contrast.negatives);
+  return {shape.negatives, shape.weighted};
+}
+
+RunSetup SetUp(const TrainOptions& given, Observer& observer) {
   RunSetup setup;
-  setup.config = Resolved(std::move(config));
-  const std::string& path = setup.config.model;
-  if (IsModelFile(path)) {
-    EnergyModel::FromFile(path);  // what could not be deployed is not trained
-    setup.model = LoadModel(path);
-    setup.dataset = OpenDataset(setup.config, CheckContract(setup.model, path).dimension, synth);
-  } else {
-    setup.dataset = OpenDataset(setup.config, Columns(setup.config), synth);
-    setup.model = BuiltIn(setup.config, setup.dataset);
+  setup.options = Resolve(given);
+  const std::string& path = setup.options.network.model.kind;
+  if (!setup.options.network.IsFile()) {
+    Dataset dataset =
+        OpenDataset(setup.options.data, Seed(setup.options), WantedColumns(setup.options), observer);
+    return SetUp(given, std::move(dataset), observer);
   }
-  if (IsModelFile(path)) PrepareForTraining(setup.model, setup.config, setup.dataset);
-  PrepareForDeployment(setup.model,
-                       path);  // what is wrong with it shows now; from here on only the parameters change
-  MakeStep(setup);
+  const LoadedModel loaded(path);
+  setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), loaded.dimension(), observer);
+  PreparedModel prepared = Prepare(loaded.proto(), path);  // what is trained and what is deployed are one graph
+  setup.model = std::move(prepared.model);
+  AdaptNetwork(setup.model, setup.options.network, setup.dataset);
+  Complete(setup, path, observer);
   return setup;
 }
 
-RunSetup SetUp(TrainConfig config, const Checkpoint& checkpoint, const SynthHook& synth) {
+RunSetup SetUp(const TrainOptions& given, Dataset dataset, Observer& observer) {
   RunSetup setup;
-  setup.config = Resolved(std::move(config));
-  if (setup.config.Hash() != checkpoint.configuration) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the configuration is not the one that the checkpoint was made with; only the section [run] and the "
-        "place of the data may change");
-  }
-  setup.model = RestoreModel(checkpoint, Weights::kRaw);
-  const int64_t dimension = CheckContract(setup.model, "the model of the checkpoint").dimension;
-  setup.dataset = OpenDataset(setup.config, dimension, synth);
+  setup.options = Resolve(given);
+  setup.dataset = std::move(dataset);
+  const std::string& name = setup.options.network.model.kind;
+  onnx::ModelProto model = setup.options.network.IsFile() ? LoadedModel(name).proto()
+                                                          : BuildNetwork(setup.options, setup.dataset);
+  setup.model = Prepare(std::move(model), name).model;
+  if (setup.options.network.IsFile()) AdaptNetwork(setup.model, setup.options.network, setup.dataset);
+  Complete(setup, name, observer);
+  return setup;
+}
+
+RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer& observer) {
+  RunSetup setup;
+  setup.options = Resolve(given);
+  PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), "the model of the checkpoint");
+  setup.model = network.model;
+  setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), network.contract.dimension, observer);
   if (setup.dataset.hash != checkpoint.data) {
     throw Error(
         ErrorCode::kInvalidArgument,
         fmt::format(
             "'{}' is not the data that the run was trained on so far ({}, now {}); restore it, or start "
             "a new run",
-            setup.config.data, checkpoint.data, setup.dataset.hash));
+            setup.options.data.data, checkpoint.data, setup.dataset.hash));
   }
-  MakeStep(setup);
-  setup.step->WriteState(checkpoint.state);
+  MakeLearner(setup, std::move(network), observer);
+  RequireSame(checkpoint.configuration, setup.options, observer);
+  setup.learner->WriteState(checkpoint.TensorsOf("energy"));
+  setup.negatives->Load(checkpoint.TensorsOf("negatives"));
   return setup;
 }
 
-std::unique_ptr<Perturbation> PerturbationOf(const RunSetup& setup, int64_t step) {
-  const TrainConfig& config = setup.config;
-  PerturbationOptions options;
-  options.dimension = setup.dataset.training->columns();
-  options.epsilon = config.Epsilon(step);
-  options.image_shape = ImageShape(config, setup.model);
-  if (!config.window.empty()) {
-    const bool is_line = config.window.find('x') == std::string::npos;
-    options.window = Blaming(config, "window",
-                             [&] { return ParseImageShape(is_line ? config.window + "x1" : config.window); });
+std::map<std::string, std::string> FixedOptions(const TrainOptions& options) {
+  const Schema& schema = SchemaOf<TrainOptions>();
+  std::map<std::string, std::string> fixed;
+  for (const auto& [key, value] : GetOptions(schema, &options)) {
+    const Option* option = schema.Find(key);
+    if (option == nullptr || !option->may_change) fixed[key] = FormatOption(value);
   }
-  options.block = config.block;
-  options.exact = config.exact;
-  options.moves = config.moves;
-  options.stay = config.stay;
-  return Blaming(config, "method", [&] { return MakePerturbation(config.method, options); });
+  return fixed;
 }
 
 std::string DescribeTraining(const RunSetup& setup, int64_t step) {
-  const TrainConfig& config = setup.config;
+  const TrainOptions& options = setup.options;
+  const OptionMap chosen = GetOptions(SchemaOf<TrainOptions>(), &options);
+  const bool is_file = !options.data.data.starts_with("synth:");
   nlohmann::ordered_json json = {
-      {"program", "ort-ed " ORT_ED_VERSION},
+      {"program", std::string("ort-ed ") + kVersion},
       {"onnxruntime", OnnxRuntimeVersion()},
-      {"method", config.method},
+      {"method", options.contrast.method.kind},
       {"steps", step},
-      {"data", config.data},
+      {"data", is_file ? std::filesystem::path(options.data.data).filename().string() : options.data.data},
       {"data_hash", setup.dataset.hash},
-      {"seed", config.seed},
-      {"negatives", setup.perturbation->NegativesPerRow(config.negatives)},
-      {"w", config.w},
-      {"optimizer", config.optimizer},
-      {"learning_rate", config.learning_rate},
-      {"batch_size", config.batch_size},
-      {"ema", config.ema},
+      {"seed", options.batch.seed},
+      {"negatives", setup.shape().negatives},
+      {"objective", options.objective.kind},
+      {"optimizer", FormatOption(chosen.at("optimizer"))},
+      {"learning_rate", options.optimizer.learning_rate},
+      {"batch_size", options.batch.batch_size},
+      {"ema", options.optimizer.ema},
   };
-  for (const std::string& method : config.Methods()) {
-    if (method == "bernoulli") json["epsilon"] = config.Epsilon(step);
-    if (method == "pool") json["window"] = config.window;
-  }
+  const auto add = [&](const std::string& key, const OptionValue& value) {
+    std::visit(
+        [&](const auto& each) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, std::monostate>) json[key] = each;
+        },
+        value);
+  };
+  if (const auto w = chosen.find("w"); w != chosen.end()) add("w", w->second);
+  for (const auto& [key, value] : setup.negatives->Describe(options.Progress(step))) add(key, value);
   return json.dump();
 }
 

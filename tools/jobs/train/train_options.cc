@@ -1,0 +1,137 @@
+#include "tools/jobs/train/train_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace ort_ed {
+namespace {
+
+KindTable ModelTable() {
+  KindTable table = ArchitectureTable();
+  table.file_suffix = ".onnx";
+  return table;
+}
+
+bool IsUtf8(const std::string& text) {
+  try {
+    nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
+  using O = NetworkOptions;
+  declare("model", &O::model, ModelTable, "an architecture of `ort-ed new`, or an .onnx file to start from")
+      .Table("model_options");
+  declare("image_shape", &O::image_shape, "HxW", "height x width where the variables form an image, e.g. 28x28");
+  declare("base", &O::base, "auto|data|none",
+          "Bernoulli base distribution with the mean of the data; auto: for mlp and resnet");
+  declare("base_smoothing", &O::base_smoothing, "(0, 0.5]", "keeps the base's mean off 0 and 1 by this much")
+      .When("base", "auto|data");
+  declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
+  declare("freeze_zeros", &O::freeze_zeros, "", "entries of parameters that are exactly 0 in the initial model stay 0");
+  declare("freeze_zeros_parameters", &O::freeze_zeros_parameters, "PATTERN,...",
+          "patterns of the parameters that keep their zeros")
+      .When("freeze_zeros", "true");
+}
+
+void ContrastOptions::Describe(Declare<ContrastOptions>& declare) {
+  declare("method", &ContrastOptions::method, NegativeTable,
+          "how negatives are made; of several joined by + each row draws one");
+  declare("negatives", &ContrastOptions::negatives, "[1, 1000000]", "negatives per row, M");
+}
+
+void BatchOptions::Describe(Declare<BatchOptions>& declare) {
+  declare("batch_size", &BatchOptions::batch_size, "[1, 1000000]", "rows of one step");
+  declare("micro_batch", &BatchOptions::micro_batch, "[0, inf)",
+          "rows evaluated at once, when memory is short; 0: the whole batch");
+  declare("seed", &BatchOptions::seed, "[0, inf)", "of initial parameters, order of the data and noise");
+}
+
+void ScheduleOptions::Describe(Declare<ScheduleOptions>& declare) {
+  declare("warmup_steps", &ScheduleOptions::warmup_steps, "[0, inf)", "steps of linear warm-up");
+  declare("decay", &ScheduleOptions::decay, "constant|linear|cosine", "of the learning rate, until the last step");
+  declare("final_rate", &ScheduleOptions::final_rate, "[0, 1]", "where the decay ends, as a part of the learning rate")
+      .When("decay", "linear|cosine");
+}
+
+void RunOptions::Describe(Declare<RunOptions>& declare) {
+  using O = RunOptions;
+  declare("steps", &O::steps, "[1, 1e12]", "steps of the whole run").MayChange();
+  declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them").MayChange();
+  declare("threads", &O::threads, "[0, 1024]", "0: all cores").MayChange();
+  declare("log_every", &O::log_every, "", "steps or seconds (\"10s\") between lines of metrics").MayChange();
+  declare("validate_every", &O::validate_every, "", "steps or seconds; 0: never").MayChange();
+  declare("patience", &O::patience, "[0, inf)", "end after this many validations without a lower loss; 0: never")
+      .MayChange();
+  declare("checkpoint_every", &O::checkpoint_every, "", "steps or seconds; 0: only at the end").MayChange();
+  declare("keep_checkpoints", &O::keep_checkpoints, "[1, 1000000]", "the newest that are kept").MayChange();
+}
+
+void TrainOptions::Describe(Declare<TrainOptions>& declare) {
+  using O = TrainOptions;
+  declare.Section("data");
+  declare.All(&O::data);
+  declare.Section("model");
+  declare.All(&O::network);
+  declare.Section("perturbation");
+  declare.All(&O::contrast);
+  declare.Section("loss");
+  declare("objective", &O::objective, ObjectiveTable, "what is minimised");
+  declare.All(&O::penalties);
+  declare.Section("optimizer");
+  declare.All(&O::optimizer);
+  declare.All(&O::batch);
+  declare.Section("schedule");
+  declare.All(&O::schedule);
+  declare.Section("run");
+  declare.All(&O::run);
+}
+
+double TrainOptions::LearningRate(int64_t step) const {
+  const double rate = optimizer.learning_rate;
+  const int64_t warmup = schedule.warmup_steps;
+  if (step <= warmup) return rate * static_cast<double>(step) / static_cast<double>(warmup);
+  if (schedule.decay == "constant") return rate;
+  // From 0 at the first step after the warm-up to just below 1 at the last: no step is wasted with rate 0.
+  const double progress =
+      std::min(1.0, static_cast<double>(step - 1 - warmup) / static_cast<double>(run.steps - warmup));
+  const double remaining =
+      schedule.decay == "linear" ? 1 - progress : (1 + std::cos(std::numbers::pi * progress)) / 2;
+  return rate * (schedule.final_rate + (1 - schedule.final_rate) * remaining);
+}
+
+double TrainOptions::Progress(int64_t step) const {
+  return run.steps == 1 ? 0
+                        : std::clamp(static_cast<double>(step - 1) / static_cast<double>(run.steps - 1), 0.0, 1.0);
+}
+
+void CheckTogether(const TrainOptions& options) {
+  const RunOptions& run = options.run;
+  if (options.schedule.warmup_steps > run.steps)
+    throw OptionError("warmup_steps", fmt::format("must not exceed steps, {}", run.steps));
+  if (options.batch.micro_batch > options.batch.batch_size)
+    throw OptionError("micro_batch", fmt::format("must not exceed batch_size, {}", options.batch.batch_size));
+  const DataOptions& data = options.data;
+  if (run.patience > 0 &&
+      (run.validate_every.never() || (data.validation.empty() && data.validation_fraction == 0)))
+    throw OptionError("patience", "counts validations, and there are none");
+  if (options.network.IsFile() && !options.network.model.options.empty())
+    throw OptionError(options.network.model.options.begin()->first, "has no effect with an .onnx file",
+                      OptionError::Problem::kNoEffect);
+  for (const auto& [key, path] : {std::pair("data", data.data), std::pair("validation", data.validation),
+                                  std::pair("model", options.network.model.kind)})
+    if (!IsUtf8(path)) throw OptionError(key, "must be UTF-8, as config.toml is; give the file another name");
+  if (data.data == "-")
+    throw OptionError("data", "must be a file: training reads it again when it is resumed");
+}
+
+}  // namespace ort_ed
