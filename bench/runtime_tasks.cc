@@ -15,11 +15,11 @@ namespace ort_ed {
 namespace {
 
 EnergySpec SpecOf(const std::string& network) {
-  if (network == "mlp") return {.architecture = "mlp", .options = {}, .dimension = 32, .image_shape = {}};
-  EnergySpec spec{.architecture = network, .options = {}, .dimension = 0, .image_shape = {28, 28}};
+  if (network == "mlp") return {.architecture = "mlp", .dimension = 32, .image_shape = {}};
+  EnergySpec spec{.architecture = network, .dimension = 0, .image_shape = {28, 28}};
   if (network == "ising") {
     spec.image_shape = {10, 10};
-    spec.options["init"] = "lattice";
+    spec.architecture.options["init"] = "lattice";
   }
   return spec;
 }

@@ -49,9 +49,8 @@ Model MakeModel(const char* name, const EnergySpec& spec, int64_t dimension, int
 std::vector<Model> Models() {
   return {
       MakeModel("mlp 32-256-256-256-1",
-                {.architecture = "mlp", .options = {{"hidden", "256,256,256"}}, .dimension = 32}, 32, 8192),
-      MakeModel("resnet 28x28", {.architecture = "resnet", .options = {}, .image_shape = {28, 28}}, 784,
-                1024),
+                {.architecture = {"mlp", {{"hidden", "256,256,256"}}}, .dimension = 32}, 32, 8192),
+      MakeModel("resnet 28x28", {.architecture = "resnet", .image_shape = {28, 28}}, 784, 1024),
   };
 }
 

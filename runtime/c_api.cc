@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/support/c_api_support.h"
+#include "runtime/support/version.h"
 
 namespace ort_ed {
 namespace {
@@ -69,7 +70,7 @@ using namespace ort_ed;
 
 int ort_ed_c_api_version(void) { return ORT_ED_C_API_VERSION; }
 
-const char* ort_ed_version(void) { return ORT_ED_VERSION; }
+const char* ort_ed_version(void) { return kVersion; }
 
 const char* ort_ed_onnxruntime_version(void) {
   static const std::string version = OnnxRuntimeVersion();

@@ -12,6 +12,7 @@
 #include "runtime/session.h"
 #include "runtime/support/base64.h"
 #include "runtime/support/parallel_for.h"
+#include "runtime/support/read_file.h"
 #include "runtime/support/scratch_pool.h"
 #include "runtime/support/thread_count.h"
 
@@ -25,7 +26,7 @@ int64_t BatchRows(int64_t requested, int64_t dimension) {
   constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
   if (requested > kMostBytes / static_cast<int64_t>(sizeof(float)) / dimension)
     throw Error(ErrorCode::kInvalidArgument,
-                "a batch of " + std::to_string(requested) + " rows is beyond all memory; take fewer");
+                "a batch of " + std::to_string(requested) + " rows is more than memory can hold; use fewer");
   if (requested > 0) return requested;
   constexpr int64_t kValues = 1 << 12;
   return std::clamp<int64_t>(kValues / dimension, 32, 256);
@@ -36,7 +37,7 @@ bool OnCpu(const Device& device) { return device.provider == "cpu"; }
 void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, const std::string& name) {
   const auto mismatch = [&](const char* key, int64_t extent) {
     throw Error(ErrorCode::kBadModel, "the metadata entry '" + std::string(key) + "' of '" + name +
-                                          "' speaks of " + std::to_string(extent) +
+                                          "' is for " + std::to_string(extent) +
                                           " variables, its input has " + std::to_string(dimension));
   };
   if (metadata.dimension && *metadata.dimension != dimension)
@@ -70,7 +71,7 @@ struct EnergyModel::Impl {
         name(std::move(model_name)),
         file(std::move(path)),
         threads(OnCpu(options.device) ? ThreadCount(options.threads) : 1),
-        session(OpenSession(bytes, OptionsOfSessions(), name, file), name),
+        session(OpenSession(bytes, OptionsForSessions(), name, file), name),
         dimension(static_cast<size_t>(session.dimension())),
         batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))) {
     const auto entries = session.Metadata();
@@ -100,7 +101,7 @@ struct EnergyModel::Impl {
     const std::lock_guard lock(gradient_mutex);
     if (!gradient_session) {
       gradient_session = std::make_unique<EnergySession>(
-          OpenSession(gradient_bytes, OptionsOfSessions(), name + " with gradient", file), name, true);
+          OpenSession(gradient_bytes, OptionsForSessions(), name + " with gradient", file), name, true);
       gradient_bytes = {};
     }
     return *gradient_session;
@@ -108,13 +109,13 @@ struct EnergyModel::Impl {
 
   // On the CPU batches are scored side by side, one thread each: no thread waits for another between two
   // operators, and none spins between two calls.
-  Ort::SessionOptions OptionsOfSessions() const {
+  Ort::SessionOptions OptionsForSessions() const {
     return MakeSessionOptions(options.device, OnCpu(options.device) ? 1 : options.threads);
   }
 
   // What the caller wants to be under way at once is shared among the threads; the library's own choice does
   // not depend on them, so that no energy does.
-  size_t BatchOf(size_t rows) const {
+  size_t ShareBatch(size_t rows) const {
     if (options.batch_rows == 0) return batch;
     const size_t at_once = std::clamp<size_t>(rows, 1, batch), sharers = static_cast<size_t>(threads);
     return (at_once + sharers - 1) / sharers;
@@ -123,7 +124,7 @@ struct EnergyModel::Impl {
   // Calls part(first row, rows) for each batch, on several threads where that is worth it.
   template <typename Part>
   void ForEachBatch(size_t rows, Part&& part) {
-    const size_t size = BatchOf(rows);
+    const size_t size = ShareBatch(rows);
     const auto batches = static_cast<int64_t>(rows / size + (rows % size != 0));
     const auto run = [&](int64_t index) {
       const size_t first = static_cast<size_t>(index) * size, count = std::min(size, rows - first);
@@ -168,7 +169,7 @@ struct EnergyModel::Impl {
 EnergyModel::EnergyModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 EnergyModel EnergyModel::FromFile(const std::string& path, const LoadOptions& options) {
-  return EnergyModel(std::make_shared<Impl>(ReadModelFile(path), options, path, path));
+  return EnergyModel(std::make_shared<Impl>(ReadFile(path, "model"), options, path, path));
 }
 
 EnergyModel EnergyModel::FromMemory(std::span<const std::byte> bytes, const LoadOptions& options,

@@ -4,50 +4,30 @@
 #include <cmath>
 
 #include "ort_ed/metadata.h"
+#include "runtime/support/energy_contract.h"
 
 namespace ort_ed {
 namespace {
 
-std::string TypeName(ONNXTensorElementDataType type) {
-  switch (type) {
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
-      return "float32";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
-      return "float64";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
-      return "float16";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
-      return "bfloat16";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
-      return "int64";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
-      return "int32";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
-      return "uint8";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
-      return "bool";
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING:
-      return "string";
-    default:
-      return "ONNX element type " + std::to_string(type);
-  }
+TensorDeclaration Declared(std::string name, const Ort::TypeInfo& type) {
+  TensorDeclaration tensor{.name = std::move(name), .element_type = {}, .extents = {}};
+  if (type.GetONNXType() != ONNX_TYPE_TENSOR) return tensor;
+  const auto info = type.GetTensorTypeAndShapeInfo();
+  tensor.element_type = info.GetElementType();
+  const std::vector<int64_t> sizes = info.GetShape();
+  std::vector<const char*> names(sizes.size());
+  info.GetSymbolicDimensions(names.data(), names.size());
+  tensor.extents.emplace();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    tensor.extents->push_back(
+        {.size = sizes[i] < 0 ? std::nullopt : std::optional(sizes[i]), .name = names[i]});
+  return tensor;
 }
 
-std::string ShapeText(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (int64_t extent : shape)
-    text += (text.size() > 1 ? ", " : "") + (extent < 0 ? std::string("?") : std::to_string(extent));
-  return text + "]";
-}
-
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
-}
-
-Ort::ConstTensorTypeAndShapeInfo TensorInfo(const Ort::TypeInfo& type) {
-  return type.GetTensorTypeAndShapeInfo();
+std::string FormatShape(const std::vector<int64_t>& shape) {
+  std::vector<DeclaredExtent> extents;
+  for (const int64_t size : shape) extents.push_back({.size = size});
+  return FormatExtents(extents);
 }
 
 }  // namespace
@@ -56,10 +36,8 @@ EnergySession::EnergySession(Ort::Session session, std::string name, bool with_g
     : session_(std::move(session)),
       name_(std::move(name)),
       failure_("running the model '" + name_ + "' failed") {
-  Translated(ErrorCode::kBadModel, "cannot read the inputs and outputs of the model '" + name_ + "'", [&] {
-    CheckInput();
-    CheckOutputs(with_gradient);
-  });
+  Translated(ErrorCode::kBadModel, "cannot read the inputs and outputs of the model '" + name_ + "'",
+             [&] { CheckSignature(with_gradient); });
   const auto width = static_cast<size_t>(dimension_);
   std::vector<float> rows(2 * width);  // zeros, and mostly ones
   for (size_t i = 0; i < width; ++i) rows[width + i] = static_cast<float>(i % 3 != 1);
@@ -67,65 +45,27 @@ EnergySession::EnergySession(Ort::Session session, std::string name, bool with_g
   if (!with_gradient) CompareAlone(rows, together);
 }
 
-void EnergySession::Reject(const std::string& problem) const {
-  throw Error(ErrorCode::kBadModel, "'" + name_ + "' is no energy model: " + problem);
-}
+void EnergySession::Reject(const std::string& problem) const { RefuseEnergyModel(name_, problem); }
 
-void EnergySession::CheckInput() {
+void EnergySession::CheckSignature(bool with_gradient) {
   Ort::AllocatorWithDefaultOptions allocator;
-  std::vector<std::string> names;
+  std::vector<TensorDeclaration> inputs, outputs;
   for (size_t i = 0; i < session_.GetInputCount(); ++i)
-    names.emplace_back(session_.GetInputNameAllocated(i, allocator).get());
-  if (names.size() != 1)
-    Reject("it has " + std::to_string(names.size()) + " inputs (" + Joined(names) +
-           ") and needs exactly one, float32 [batch, D]; make the others initialisers or constants");
-  input_ = names[0];
-  const std::string input = "its input '" + input_ + "' ";
-  const Ort::TypeInfo type = session_.GetInputTypeInfo(0);
-  if (type.GetONNXType() != ONNX_TYPE_TENSOR) Reject(input + "is no tensor; it must be float32 [batch, D]");
-  const auto info = TensorInfo(type);
-  if (info.GetElementType() != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
-    Reject(input + "is " + TypeName(info.GetElementType()) +
-           " and must be float32; put a Cast behind a float32 input");
-  const std::vector<int64_t> shape = info.GetShape();
-  if (shape.size() != 2)
-    Reject(input + "has the shape " + ShapeText(shape) +
-           " and must have rank 2, [batch, D]; put a Reshape behind an input of that shape");
-  if (shape[1] < 1)
-    Reject(input + "has the shape " + ShapeText(shape) +
-           ", but D, its second extent, must be fixed; export the model with a fixed number of columns");
-  if (shape[0] >= 0)
-    Reject(input + "has the batch fixed at " + std::to_string(shape[0]) +
-           "; export the model with a dynamic batch (in PyTorch: dynamic_axes={'" + input_ +
-           "': {0: 'batch'}, ...})");
-  dimension_ = shape[1];
-}
-
-void EnergySession::CheckOutputs(bool with_gradient) {
-  Ort::AllocatorWithDefaultOptions allocator;
-  std::vector<std::string> names;  // without our own gradient's
-  size_t energy = 0;
+    inputs.push_back(
+        Declared(session_.GetInputNameAllocated(i, allocator).get(), session_.GetInputTypeInfo(i)));
   bool has_gradient = false;
   for (size_t i = 0; i < session_.GetOutputCount(); ++i) {
-    const std::string name = session_.GetOutputNameAllocated(i, allocator).get();
-    if (with_gradient && name == kGradientOutputName) {
-      has_gradient = true;
-      continue;
-    }
-    names.push_back(name);
-    if (names.size() == 1 || name == kEnergyOutputName) {
-      energy = i;
-      energy_ = name;
-    }
+    outputs.push_back(
+        Declared(session_.GetOutputNameAllocated(i, allocator).get(), session_.GetOutputTypeInfo(i)));
+    outputs.back().extents.reset();  // running it tells
+    if (!with_gradient || outputs.back().name != kGradientOutputName) continue;
+    has_gradient = true;
+    outputs.pop_back();
   }
-  if (names.size() != 1 && energy_ != kEnergyOutputName)
-    Reject("it has the outputs " + Joined(names) + "; name the one that is the energy '" + kEnergyOutputName +
-           "'");
-  const std::string output = "its output '" + energy_ + "' ";
-  const Ort::TypeInfo type = session_.GetOutputTypeInfo(energy);
-  if (type.GetONNXType() != ONNX_TYPE_TENSOR) Reject(output + "is no tensor; it must be float32 [batch]");
-  if (const auto element = TensorInfo(type).GetElementType(); element != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
-    Reject(output + "is " + TypeName(element) + " and must be float32; put a Cast before it");
+  const EnergyContract contract = CheckContract(inputs, outputs, name_);
+  input_ = contract.input;
+  energy_ = contract.output;
+  dimension_ = contract.dimension;
   outputs_ = {energy_.c_str()};
   if (!with_gradient) return;
   if (!has_gradient) Reject(std::string("its gradient graph has no output '") + kGradientOutputName + "'");
@@ -144,7 +84,7 @@ std::array<float, 2> EnergySession::RunTwoRows(std::span<float> rows) {
   });
   const std::vector<int64_t> energies = results[0].GetTensorTypeAndShapeInfo().GetShape();
   if (energies != std::vector{shape[0]} && energies != std::vector{shape[0], int64_t{1}})
-    Reject("for 2 rows its output '" + energy_ + "' has the shape " + ShapeText(energies) +
+    Reject("for 2 rows its output '" + energy_ + "' has the shape " + FormatShape(energies) +
            "; it must be [batch] or [batch, 1]");
   energy_rank_ = energies.size();
   const float* values = results[0].GetTensorData<float>();

@@ -28,8 +28,7 @@ class EnergySession {
   void Run(const float* rows, int64_t count, float* energies, float* gradients = nullptr) const;
 
  private:
-  void CheckInput();
-  void CheckOutputs(bool with_gradient);
+  void CheckSignature(bool with_gradient);
   std::array<float, 2> RunTwoRows(std::span<float> rows);
   void CompareAlone(std::span<const float> rows, const std::array<float, 2>& together) const;
   [[noreturn]] void Reject(const std::string& problem) const;

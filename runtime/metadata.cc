@@ -1,10 +1,11 @@
 #include "ort_ed/metadata.h"
 
-#include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "ort_ed/error.h"
+#include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
@@ -18,32 +19,10 @@ using Entries = std::map<std::string, std::string>;
                                         (value.size() > kShown ? "..." : "") + "', not " + expected);
 }
 
-template <typename Number>
-std::optional<Number> ToNumber(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-template <typename Number>
-Number Parse(const char* key, std::string_view text, const char* expected) {
-  const auto number = ToNumber<Number>(text);
-  if (!number) Reject(key, text, expected);
+int64_t ParseWhole(const char* key, const std::string& text) {
+  const auto number = ParseInteger(text);
+  if (!number) Reject(key, text, "a whole number");
   return *number;
-}
-
-template <typename Number>
-std::vector<Number> ParseList(const char* key, std::string_view text, char separator, const char* expected) {
-  std::vector<Number> numbers;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find(separator, start), text.size());
-    const auto number = ToNumber<Number>(text.substr(start, end - start));
-    if (!number) Reject(key, text, expected);
-    numbers.push_back(*number);
-    start = end + 1;
-  }
-  return numbers;
 }
 
 const std::string* Find(const Entries& entries, const char* key) {
@@ -54,17 +33,17 @@ const std::string* Find(const Entries& entries, const char* key) {
 void CheckVersion(const Entries& entries) {
   const std::string* text = Find(entries, metadata_key::kFormatVersion);
   if (text == nullptr) return;
-  const int version = Parse<int>(metadata_key::kFormatVersion, *text, "a whole number");
-  if (version > kMetadataFormatVersion)
+  if (ParseWhole(metadata_key::kFormatVersion, *text) > kMetadataFormatVersion)
     throw Error(ErrorCode::kBadModel, "the model was written by a newer version of ort-ed (metadata format " +
                                           *text + ", this one reads up to " +
                                           std::to_string(kMetadataFormatVersion) + "); update ort-ed");
 }
 
 double ParseFinite(const char* key, const std::string& text) {
-  const auto number = Parse<double>(key, text, "a decimal number");
-  if (!std::isfinite(number)) Reject(key, text, "a finite number");
-  return number;
+  const auto number = ParseNumber(text);
+  if (!number) Reject(key, text, "a decimal number");
+  if (!std::isfinite(*number)) Reject(key, text, "a finite number");
+  return *number;
 }
 
 std::optional<LogZ> ParseLogZ(const Entries& entries) {
@@ -81,20 +60,19 @@ std::optional<LogZ> ParseLogZ(const Entries& entries) {
 }
 
 std::vector<int64_t> ParseImageShape(const std::string& text) {
-  constexpr char kExpected[] = "HEIGHTxWIDTH";
-  auto shape = ParseList<int64_t>(metadata_key::kImageShape, text, 'x', kExpected);
-  constexpr int64_t kMaxExtent = 1 << 24;
-  if (shape.size() != 2) Reject(metadata_key::kImageShape, text, kExpected);
-  for (int64_t extent : shape)
-    if (extent < 1 || extent > kMaxExtent) Reject(metadata_key::kImageShape, text, kExpected);
-  return shape;
+  const auto shape = ParseShape(text);
+  if (!shape) Reject(metadata_key::kImageShape, text, "HEIGHTxWIDTH");
+  return *shape;
 }
 
 std::vector<float> ParseBaseMean(const std::string& text) {
-  constexpr char kExpected[] = "a list of probabilities with commas";
-  auto mean = ParseList<float>(metadata_key::kBaseMean, text, ',', kExpected);
-  for (float p : mean)
-    if (!(p >= 0 && p <= 1)) Reject(metadata_key::kBaseMean, text, kExpected);
+  std::vector<float> mean;
+  for (const std::string& part : Split(text, ',')) {
+    const auto p = ParseFloat(part);
+    if (!p || !(*p >= 0 && *p <= 1))
+      Reject(metadata_key::kBaseMean, text, "a list of probabilities with commas");
+    mean.push_back(*p);
+  }
   return mean;
 }
 
@@ -104,11 +82,14 @@ ModelMetadata ParseMetadata(const Entries& entries) {
   CheckVersion(entries);
   ModelMetadata metadata;
   if (const std::string* text = Find(entries, metadata_key::kDimension)) {
-    metadata.dimension = Parse<int64_t>(metadata_key::kDimension, *text, "a whole number");
+    metadata.dimension = ParseWhole(metadata_key::kDimension, *text);
     if (*metadata.dimension < 1) Reject(metadata_key::kDimension, *text, "1 or more");
   }
-  if (const std::string* text = Find(entries, metadata_key::kDegree))
-    metadata.degree = Parse<int>(metadata_key::kDegree, *text, "a whole number");
+  if (const std::string* text = Find(entries, metadata_key::kDegree)) {
+    const int64_t degree = ParseWhole(metadata_key::kDegree, *text);
+    if (!std::in_range<int>(degree)) Reject(metadata_key::kDegree, *text, "the degree of a polynomial");
+    metadata.degree = static_cast<int>(degree);
+  }
   if (const std::string* text = Find(entries, metadata_key::kImageShape))
     metadata.image_shape = ParseImageShape(*text);
   if (const std::string* text = Find(entries, metadata_key::kArchitecture)) metadata.architecture = *text;

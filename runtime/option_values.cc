@@ -36,14 +36,14 @@ double Number(std::string_view text) {
 
 std::vector<int64_t> Integers(std::string_view text) {
   std::vector<int64_t> values;
-  for (const std::string& word : SplitWords(text, ',')) values.push_back(Integer(word));
+  if (text.empty()) return values;
+  for (const std::string& word : Split(text, ',')) values.push_back(Integer(word));
   return values;
 }
 
 std::vector<double> Numbers(std::string_view text) {
   std::vector<double> values;
-  for (const std::string& word : SplitWords(text, ',')) values.push_back(Number(word));
-  if (values.empty()) throw std::invalid_argument("a number");
+  for (const std::string& word : Split(text, ',')) values.push_back(Number(word));
   return values;
 }
 

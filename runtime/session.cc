@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -12,6 +10,7 @@
 
 #include "runtime/provider.h"
 #include "runtime/support/external_data.h"
+#include "runtime/support/read_file.h"
 #include "runtime/support/thread_count.h"
 
 namespace ort_ed {
@@ -24,7 +23,7 @@ std::string LoadFailure(const std::string& name) {
 }
 
 // Skips a signature as compilers print it: "T N::F(a, b) const::<lambda(c)> [with c = d]".
-size_t EndOfSignature(const std::string& text, size_t start) {
+size_t SkipSignature(const std::string& text, size_t start) {
   int depth = 0;
   for (size_t i = start; i < text.size(); ++i) {
     if (text[i] == '(' || text[i] == '[') ++depth;
@@ -66,40 +65,18 @@ Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {
   return options;
 }
 
-std::vector<std::byte> ReadModelFile(const std::string& path) {
-  const auto refuse = [&](const char* why) {
-    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': " + why);
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) refuse("it is a folder; name the .onnx file in it");
-  if (!std::filesystem::exists(path, error) && !error) refuse("no such file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse("it may not be read");
-  std::vector<std::byte> bytes;
-  constexpr size_t kChunk = 1 << 20;  // in chunks, for a pipe does not tell its size
-  while (file) {
-    const size_t have = bytes.size();
-    bytes.resize(have + std::max(kChunk, have));
-    file.read(reinterpret_cast<char*>(bytes.data() + have),
-              static_cast<std::streamsize>(bytes.size() - have));
-    bytes.resize(have + static_cast<size_t>(file.gcount()));
-  }
-  if (file.bad()) refuse("reading failed");
-  return bytes;
-}
-
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options) {
-  return OpenSession(ReadModelFile(path), options, path, path);
+  return OpenSession(ReadFile(path, "model"), options, path, path);
 }
 
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
   ++opened_sessions;
-  if (!CheckExternalData(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
+  if (!CheckExternalLocations(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();
-    const std::string folder = std::filesystem::absolute(path).parent_path();
+    const std::string folder = ModelFolder(path);
     with_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, folder.c_str());
     return Ort::Session(Environment(), bytes.data(), bytes.size(), with_folder);
   });
@@ -122,7 +99,7 @@ std::string PlainMessage(const Ort::Exception& exception) {
   std::string text = exception.what();
   for (size_t file; (file = text.find("/onnxruntime_src/")) != std::string::npos;) {
     const size_t signature = std::min(text.find_first_of(" \n", file), text.size());
-    const size_t message = text.find_first_not_of(' ', EndOfSignature(text, signature));
+    const size_t message = text.find_first_not_of(' ', SkipSignature(text, signature));
     text.erase(file, std::min(message, text.size()) - file);
     constexpr std::string_view kCondition = " was false. ";
     if (const size_t condition = text.find(kCondition, file); condition != std::string::npos)

@@ -25,9 +25,6 @@ Ort::Env& Environment();
 // device cannot be used. Callers may add to them (custom operators, optimisation level).
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
 
-// The whole file. Throws kIo.
-std::vector<std::byte> ReadModelFile(const std::string& path);
-
 // Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model
 // or if it keeps tensors outside its own folder.
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);

@@ -3,29 +3,30 @@
 #include <span>
 #include <string_view>
 
+#include "ort_ed/options.h"
+
 namespace ort_ed {
 
 struct Value;
 struct EnergyContext;
 
-struct OptionDescription {
-  const char* name;
-  const char* default_value;
-  const char* help;
-};
-
 // An architecture: what it is called, what can be chosen, and its energy as a graph. Adding one: write
-// models/<name>.cc with a `const Architecture k<Name>Architecture` and add its row in registry.cc.
-struct Architecture {
+// models/architectures/<name>.cc with a `const ArchitectureKind k<Name>Architecture` and add its row in
+// architectures.cc.
+struct ArchitectureKind {
   const char* name;
   const char* summary;
-  std::span<const OptionDescription> options;
-  Value (*energy)(const EnergyContext& context);  // of shape [batch]; see models/energy_context.h
+  const Schema& (*schema)();
+  // Of shape [batch]; options of the schema, by name.
+  Value (*energy)(const EnergyContext& context, const OptionMap& options);
 };
 
-std::span<const Architecture* const> Architectures();
+std::span<const ArchitectureKind* const> Architectures();
+
+// The same as what a Choice may hold.
+KindTable ArchitectureTable();
 
 // Throws kInvalidArgument that lists the candidates.
-const Architecture& FindArchitecture(std::string_view name);
+const ArchitectureKind& FindArchitecture(std::string_view name);
 
 }  // namespace ort_ed

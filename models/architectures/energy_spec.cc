@@ -12,48 +12,72 @@
 namespace ort_ed {
 namespace {
 
-// Far beyond what trains, and small enough that products of two extents cannot overflow.
-constexpr int64_t kMaxExtent = int64_t{1} << 30;
-
 int64_t ResolveDimension(const EnergySpec& spec) {
-  const auto reject = [](const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); };
+  const std::string domain = "[1, " + std::to_string(kMaxExtent) + "]";
   int64_t dimension = spec.dimension;
   if (!spec.image_shape.empty()) {
-    if (spec.image_shape.size() != 2) reject("an image shape is {height, width}");
+    if (spec.image_shape.size() != 2) throw OptionError("image_shape", "must be {height, width}");
     for (int64_t extent : spec.image_shape) {
       if (extent < 1 || extent > kMaxExtent)
-        reject("the image shape " + ShapeText(spec.image_shape) + " is impossible");
+        throw OptionError("image_shape",
+                          "must have extents in " + domain + ", not " + ShapeText(spec.image_shape));
     }
     const int64_t pixels = spec.image_shape[0] * spec.image_shape[1];
     if (dimension != 0 && dimension != pixels) {
-      reject("an image of " + ShapeText(spec.image_shape) + " has " + std::to_string(pixels) +
-             " variables, but the dimension is " + std::to_string(dimension));
+      throw Error(ErrorCode::kInvalidArgument,
+                  "an image of " + ShapeText(spec.image_shape) + " has " + std::to_string(pixels) +
+                      " variables, but the dimension is " + std::to_string(dimension));
     }
     dimension = pixels;
   }
   if (dimension == 0) dimension = static_cast<int64_t>(spec.base_mean.size());
-  if (dimension == 0) reject("the dimension is missing: how many binary variables has a row?");
-  if (dimension < 1 || dimension > kMaxExtent) {
-    reject("the dimension must be from 1 to " + std::to_string(kMaxExtent) + ", not " +
-           std::to_string(dimension));
-  }
+  if (dimension == 0)
+    throw OptionError("dimension", "is missing: how many binary variables does a row have?");
+  if (dimension < 1 || dimension > kMaxExtent)
+    throw OptionError("dimension", "must lie in " + domain + ", not " + std::to_string(dimension));
   return dimension;
 }
 
-void Describe(onnx::ModelProto& model, const EnergyContext& context, const char* architecture) {
+struct ChosenArchitecture {
+  Choice architecture;
+
+  static void Describe(Declare<ChosenArchitecture>& declare) {
+    declare("architecture", &ChosenArchitecture::architecture, ArchitectureTable, "of the energy");
+  }
+};
+
+// All options of the architecture: the defaults of those that are left out, too.
+OptionMap CompleteOptions(const Choice& architecture) {
+  const ChosenArchitecture chosen{architecture};
+  OptionMap options = GetOptions(SchemaOf<ChosenArchitecture>(), &chosen);
+  options.erase("architecture");
+  return options;
+}
+
+std::string FormatAsJson(const OptionMap& options) {
+  std::string json;
+  for (const auto& [key, value] : options) {
+    json += json.empty() ? "{" : ",";
+    json += JsonString(key) + ":" + JsonString(FormatOption(value));
+  }
+  return json + "}";
+}
+
+void WriteMetadata(onnx::ModelProto& model, const EnergyContext& context, const char* architecture,
+                   const OptionMap& options) {
   SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
   SetMetadata(model, metadata_key::kDimension, std::to_string(context.dimension));
   if (!context.image_shape.empty())
     SetMetadata(model, metadata_key::kImageShape, ShapeText(context.image_shape));
   SetMetadata(model, metadata_key::kArchitecture, architecture);
-  SetMetadata(model, metadata_key::kArchitectureOptions, context.options.ToJson());
+  SetMetadata(model, metadata_key::kArchitectureOptions, FormatAsJson(options));
 }
 
 }  // namespace
 
 onnx::ModelProto BuildModel(const EnergySpec& spec) {
-  const Architecture& architecture = FindArchitecture(spec.architecture);
-  const ArchitectureOptions options(architecture, spec.options);
+  const OptionMap options = CompleteOptions(spec.architecture);
+  const ArchitectureKind& architecture = FindArchitecture(spec.architecture.kind);
   const int64_t dimension = ResolveDimension(spec);
   Initialiser initialiser(spec.seed);
 
@@ -62,10 +86,10 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   model.mutable_graph()->set_name(architecture.name);
   GraphBuilder graph(model);
   const Value x = graph.Input(kInputName, std::vector<int64_t>{-1, dimension});
-  const EnergyContext context{x, dimension, spec.image_shape, options, initialiser};
-  const Value energy = graph.Renamed(architecture.energy(context), kEnergyOutputName);
+  const EnergyContext context{x, dimension, spec.image_shape, initialiser};
+  const Value energy = graph.Renamed(architecture.energy(context, options), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
-  Describe(model, context, architecture.name);
+  WriteMetadata(model, context, architecture.name, options);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
   NoteDegree(model);
   return model;

@@ -23,13 +23,11 @@ WeightAndBias UniformParameters(const EnergyContext& context, const std::string&
   return {weight, bias};
 }
 
-Value Swish(const EnergyContext& context, const std::string& name, const Value& x,
+Value Swish(const EnergyContext& context, Slope slope, const std::string& name, const Value& x,
             std::span<const int64_t> unit_shape) {
-  static constexpr std::string_view kSlopes[] = {"fixed", "layer", "unit"};
-  const std::string slope = context.options.Choice("slope", kSlopes);
-  if (slope == "fixed") return x * Sigmoid(x);
+  if (slope == Slope::kFixed) return x * Sigmoid(x);
   const std::vector<int64_t> shape =
-      slope == "unit" ? std::vector(unit_shape.begin(), unit_shape.end()) : std::vector<int64_t>{};
+      slope == Slope::kUnit ? std::vector(unit_shape.begin(), unit_shape.end()) : std::vector<int64_t>{};
   const Value beta = x.graph->Parameter(name + ".slope", shape, context.initialiser.Fill(shape, 1));
   return x * Sigmoid(beta * x);
 }
@@ -54,13 +52,31 @@ Value Convolution(const EnergyContext& context, const std::string& name, const V
              {"pads", std::vector{padding, padding, padding, padding}}});
 }
 
-Value Activation(const EnergyContext& context, const std::string& name, const Value& x,
-                 std::span<const int64_t> unit_shape) {
-  static constexpr std::string_view kActivations[] = {"swish", "relu", "tanh", "softplus"};
-  const std::string activation = context.options.Choice("activation", kActivations);
-  if (activation == "swish") return Swish(context, name, x, unit_shape);
-  if (activation == "relu") return Op("Relu", {x});
-  if (activation == "tanh") return Op("Tanh", {x});
+void Activation::Describe(Declare<Activation>& declare) {
+  declare("activation", &Activation::function,
+          {{"swish", ActivationFunction::kSwish},
+           {"relu", ActivationFunction::kRelu},
+           {"tanh", ActivationFunction::kTanh},
+           {"softplus", ActivationFunction::kSoftplus}},
+          "swish, relu, tanh or softplus");
+  declare(
+      "slope", &Activation::slope,
+      {{"fixed", Slope::kFixed}, {"layer", Slope::kLayer}, {"unit", Slope::kUnit}},
+      "of swish x * sigmoid(slope * x): fixed (1), or learned, one per layer or one per unit: layer, unit");
+}
+
+Value Activate(const EnergyContext& context, const Activation& activation, const std::string& name,
+               const Value& x, std::span<const int64_t> unit_shape) {
+  switch (activation.function) {
+    case ActivationFunction::kSwish:
+      return Swish(context, activation.slope, name, x, unit_shape);
+    case ActivationFunction::kRelu:
+      return Op("Relu", {x});
+    case ActivationFunction::kTanh:
+      return Op("Tanh", {x});
+    case ActivationFunction::kSoftplus:
+      break;
+  }
   return Softplus(x);
 }
 

@@ -23,13 +23,19 @@ struct ConvolutionShape {
 Value Convolution(const EnergyContext& context, const std::string& name, const Value& x,
                   const ConvolutionShape& shape);
 
-inline constexpr char kActivationHelp[] = "swish, relu, tanh or softplus";
-inline constexpr char kSlopeHelp[] =
-    "of swish x * sigmoid(slope * x): fixed (1), or learned, one a layer or one a unit: layer, unit";
+enum class ActivationFunction { kSwish, kRelu, kTanh, kSoftplus };
+enum class Slope { kFixed, kLayer, kUnit };
 
-// The function that options `activation` and `slope` choose. `unit_shape`: of one learned slope a unit,
-// broadcast against x.
-Value Activation(const EnergyContext& context, const std::string& name, const Value& x,
-                 std::span<const int64_t> unit_shape);
+// Options of the networks.
+struct Activation {
+  ActivationFunction function = ActivationFunction::kSwish;
+  Slope slope = Slope::kLayer;
+
+  static void Describe(Declare<Activation>& declare);
+};
+
+// `unit_shape`: of the learned slopes where every unit has its own, broadcast against x.
+Value Activate(const EnergyContext& context, const Activation& activation, const std::string& name,
+               const Value& x, std::span<const int64_t> unit_shape);
 
 }  // namespace ort_ed

@@ -4,26 +4,30 @@
 namespace ort_ed {
 namespace {
 
-constexpr OptionDescription kOptions[] = {
-    {"hidden", "256,256,256", "widths of the hidden layers, first to last"},
-    {"activation", "swish", kActivationHelp},
-    {"slope", "layer", kSlopeHelp},
-    {"input", "bits", "what the first layer sees: bits (0 and 1) or spins (-1 and 1)"},
+enum class Input { kBits, kSpins };
+
+struct Options {
+  std::vector<int64_t> hidden = {256, 256, 256};
+  Activation activation;
+  Input input = Input::kBits;
+
+  static void Describe(Declare<Options>& declare) {
+    declare("hidden", &Options::hidden, "[1, inf)", "widths of the hidden layers, first to last");
+    declare.All(&Options::activation);
+    declare("input", &Options::input, {{"bits", Input::kBits}, {"spins", Input::kSpins}},
+            "what the first layer sees: bits (0 and 1) or spins (-1 and 1)");
+  }
 };
 
-Value Input(const EnergyContext& context) {
-  static constexpr std::string_view kInputs[] = {"bits", "spins"};
-  return context.options.Choice("input", kInputs) == "bits" ? context.x : 2.0f * context.x - 1.0f;
-}
-
-Value MlpEnergy(const EnergyContext& context) {
-  Value features = Input(context);
+Value MlpEnergy(const EnergyContext& context, const Options& options) {
+  if (options.hidden.empty()) throw OptionError("hidden", "must have the width of a layer at least");
+  Value features = options.input == Input::kBits ? context.x : 2.0f * context.x - 1.0f;
   int64_t width = context.dimension;
   int layer = 0;
-  for (const int64_t hidden : context.options.Integers("hidden", 1)) {
+  for (const int64_t hidden : options.hidden) {
     const std::string name = "hidden" + std::to_string(++layer);
     features = Linear(context, name, features, width, hidden);
-    features = Activation(context, name, features, std::vector{hidden});
+    features = Activate(context, options.activation, name, features, std::vector{hidden});
     width = hidden;
   }
   return Squeeze(Linear(context, "output", features, width, 1), {1});
@@ -31,7 +35,7 @@ Value MlpEnergy(const EnergyContext& context) {
 
 }  // namespace
 
-extern const Architecture kMlpArchitecture;
-const Architecture kMlpArchitecture = {"mlp", "multi-layer perceptron", kOptions, MlpEnergy};
+extern const ArchitectureKind kMlpArchitecture =
+    MakeArchitecture<Options, MlpEnergy>("mlp", "multi-layer perceptron");
 
 }  // namespace ort_ed

@@ -3,21 +3,25 @@
 namespace ort_ed {
 namespace {
 
-constexpr OptionDescription kOptions[] = {
-    {"hidden", "256", "number of hidden units"},
-    {"scale", "0.01", "standard deviation of the initial weights"},
+struct Options {
+  int64_t hidden = 256;
+  double scale = 0.01;
+
+  static void Describe(Declare<Options>& declare) {
+    declare("hidden", &Options::hidden, "[1, inf)", "number of hidden units");
+    declare("scale", &Options::scale, "", "standard deviation of the initial weights");
+  }
 };
 
 // The hidden units are summed out: U(x) = -b.x - sum_j log(1 + exp((xW + c)_j)).
-Value RbmEnergy(const EnergyContext& context) {
+Value RbmEnergy(const EnergyContext& context, const Options& options) {
   const std::vector<int64_t> visible = {context.dimension};
-  const std::vector<int64_t> hidden = {context.options.Integer("hidden", 1)};
+  const std::vector<int64_t> hidden = {options.hidden};
   const std::vector<int64_t> pairs = {visible[0], hidden[0]};
   Initialiser& initialiser = context.initialiser;
   GraphBuilder& graph = *context.x.graph;
 
-  const Value weight =
-      graph.Parameter("weight", pairs, initialiser.Normal(pairs, context.options.Number("scale")));
+  const Value weight = graph.Parameter("weight", pairs, initialiser.Normal(pairs, options.scale));
   const Value visible_bias = graph.Parameter("visible_bias", visible, initialiser.Fill(visible, 0));
   const Value hidden_bias = graph.Parameter("hidden_bias", hidden, initialiser.Fill(hidden, 0));
 
@@ -27,8 +31,7 @@ Value RbmEnergy(const EnergyContext& context) {
 
 }  // namespace
 
-extern const Architecture kRbmArchitecture;
-const Architecture kRbmArchitecture = {"rbm", "restricted Boltzmann machine, as its free energy", kOptions,
-                                       RbmEnergy};
+extern const ArchitectureKind kRbmArchitecture =
+    MakeArchitecture<Options, RbmEnergy>("rbm", "restricted Boltzmann machine, as its free energy");
 
 }  // namespace ort_ed

@@ -6,20 +6,21 @@
 namespace ort_ed {
 namespace {
 
-onnx::TensorProto FloatTensor(std::span<const int64_t> shape, std::span<const float> values) {
+template <typename T>
+onnx::TensorProto MakeTensor(int32_t type, std::span<const int64_t> shape, std::span<const T> values) {
   onnx::TensorProto tensor;
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.set_data_type(type);
   for (int64_t extent : shape) tensor.add_dims(extent);
   tensor.set_raw_data(values.data(), values.size_bytes());
   return tensor;
 }
 
+onnx::TensorProto FloatTensor(std::span<const int64_t> shape, std::span<const float> values) {
+  return MakeTensor(onnx::TensorProto::FLOAT, shape, values);
+}
+
 onnx::TensorProto IntTensor(std::span<const int64_t> shape, std::span<const int64_t> values) {
-  onnx::TensorProto tensor;
-  tensor.set_data_type(onnx::TensorProto::INT64);
-  for (int64_t extent : shape) tensor.add_dims(extent);
-  tensor.set_raw_data(values.data(), values.size_bytes());
-  return tensor;
+  return MakeTensor(onnx::TensorProto::INT64, shape, values);
 }
 
 struct AttributeWriter {

@@ -1,10 +1,7 @@
 #include "models/graph/model_file.h"
 
-#include <cerrno>
 #include <climits>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -17,6 +14,9 @@
 #include "models/graph/standard_domain.h"
 #include "models/graph/tensor_data.h"
 #include "ort_ed/error.h"
+#include "runtime/support/external_data.h"
+#include "runtime/support/read_file.h"
+#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {
@@ -29,24 +29,12 @@ constexpr size_t kMaxBytes = INT_MAX;  // protobuf's own limit
   throw Error(ErrorCode::kBadModel, "'" + name + "' " + problem);
 }
 
-std::optional<uint64_t> TakeVarint(std::string_view& bytes) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= uint64_t{byte & 0x7Fu} << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
-
-// Wire type of a field of ModelProto; -1 for numbers it does not have.
-int WireTypeOfModelField(uint64_t field) {
-  constexpr int kVarint = 0, kLengthDelimited = 2;
-  switch (field) {
+// Whether ModelProto has such a field.
+bool IsModelField(const WireTag& tag) {
+  switch (tag.number) {
     case onnx::ModelProto::kIrVersionFieldNumber:
     case onnx::ModelProto::kModelVersionFieldNumber:
-      return kVarint;
+      return tag.type == kVarint;
     case onnx::ModelProto::kProducerNameFieldNumber:
     case onnx::ModelProto::kProducerVersionFieldNumber:
     case onnx::ModelProto::kDomainFieldNumber:
@@ -56,9 +44,9 @@ int WireTypeOfModelField(uint64_t field) {
     case onnx::ModelProto::kMetadataPropsFieldNumber:
     case onnx::ModelProto::kTrainingInfoFieldNumber:
     case onnx::ModelProto::kFunctionsFieldNumber:
-      return kLengthDelimited;
+      return tag.type == kLengthDelimited;
     default:
-      return -1;
+      return false;
   }
 }
 
@@ -67,14 +55,11 @@ int WireTypeOfModelField(uint64_t field) {
 std::string ParseProblem(std::string_view bytes) {
   constexpr std::string_view kNotOnnx = "is not an ONNX file";
   bool first = true;
-  while (!bytes.empty()) {
-    const auto tag = TakeVarint(bytes);
-    if (!tag || WireTypeOfModelField(*tag >> 3) != static_cast<int>(*tag & 7)) break;
-    const auto length_or_value = TakeVarint(bytes);
-    const bool truncated = !length_or_value || ((*tag & 7) == 2 && *length_or_value > bytes.size());
-    if (truncated) return first ? std::string(kNotOnnx) : "is truncated; copy or export it again";
-    if ((*tag & 7) == 2) bytes.remove_prefix(*length_or_value);
-    first = false;
+  for (WireReader reader(bytes); !reader.AtEnd(); first = false) {
+    const WireTag tag = reader.ReadTag();
+    if (reader.damaged() || !IsModelField(tag)) break;
+    reader.Skip(tag);
+    if (reader.damaged()) return first ? std::string(kNotOnnx) : "is truncated; copy or export it again";
   }
   return first ? std::string(kNotOnnx) : "is damaged; copy or export it again";
 }
@@ -98,23 +83,6 @@ onnx::ModelProto Parse(std::string_view bytes, const std::string& name) {
   return model;
 }
 
-std::string ReadWholeFile(const std::string& path) {
-  const auto fail = [&](const std::string& why) {
-    throw Error(ErrorCode::kIo, "cannot read the model '" + path + "': " + why);
-  };
-  std::error_code unknown;
-  if (fs::is_directory(path, unknown)) fail("it is a folder; name a file");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(std::strerror(errno));
-  const auto size = fs::file_size(path, unknown);
-  if (unknown) return std::string(std::istreambuf_iterator<char>(file), {});  // a pipe
-  CheckSize(size, path);
-  std::string bytes(size, '\0');
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) fail("it ends too early");
-  return bytes;
-}
-
 std::string OnOneLine(std::string text) {
   std::string line;
   for (const char c : text) {
@@ -134,15 +102,16 @@ int64_t NewestKnownOpset() {
 }  // namespace
 
 onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data) {
-  const std::string bytes = ReadWholeFile(path);
-  return LoadModel(std::as_bytes(std::span(bytes)), path, external_data);
+  std::error_code unknown;
+  if (const auto size = fs::file_size(path, unknown); !unknown) CheckSize(size, path);
+  return LoadModel(ReadFile(path, "model"), path, external_data);
 }
 
 onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& path,
                            ExternalData external_data) {
   onnx::ModelProto model = Parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  CheckExternalData(model, folder, path);
+  const fs::path folder = ModelFolder(path);
+  CheckExternalTensors(model, folder, path);
   if (external_data == ExternalData::kLoad) LoadExternalData(model, folder, path);
   CheckTensorData(model, path);
   return model;
@@ -150,7 +119,7 @@ onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& 
 
 onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name) {
   onnx::ModelProto model = Parse(bytes, name);
-  CheckExternalData(model, std::nullopt, name);
+  CheckExternalTensors(model, std::nullopt, name);
   return model;
 }
 

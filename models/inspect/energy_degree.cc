@@ -19,7 +19,7 @@ namespace {
 using Degree = std::optional<int>;
 
 template <typename Ops>
-bool IsOneOf(const Ops& ops, const std::string& op) {
+bool Contains(const Ops& ops, const std::string& op) {
   return std::ranges::find(ops, op) != std::end(ops);
 }
 
@@ -42,7 +42,7 @@ class Degrees {
     for (const auto& input : graph.input()) degrees_[input.name()] = 1;
     for (const auto& tensor : graph.initializer()) degrees_[tensor.name()] = 0;  // also where it is an input
     for (const auto& node : graph.node()) {
-      const Degree degree = Of(node);
+      const Degree degree = Compute(node);
       for (const auto& output : node.output()) degrees_[output] = degree;
     }
   }
@@ -54,8 +54,8 @@ class Degrees {
   }
 
  private:
-  Degree Of(const onnx::NodeProto& node) const {
-    if (!IsStandardDomain(node.domain()) || HasBody(node) || IsOneOf(kRandom, node.op_type())) return {};
+  Degree Compute(const onnx::NodeProto& node) const {
+    if (!IsStandardDomain(node.domain()) || HasBody(node) || Contains(kRandom, node.op_type())) return {};
     if (node.op_type() == "Shape" || node.op_type() == "Size") return 0;
     std::vector<int> inputs;
     for (const auto& name : node.input()) {
@@ -64,16 +64,16 @@ class Degrees {
       inputs.push_back(*degree);
     }
     if (std::ranges::count(inputs, 0) == std::ssize(inputs)) return 0;
-    return OfPolynomial(node, inputs);
+    return ComputePolynomial(node, inputs);
   }
 
   // Some of the inputs depend on x.
-  static Degree OfPolynomial(const onnx::NodeProto& node, const std::vector<int>& inputs) {
+  static Degree ComputePolynomial(const onnx::NodeProto& node, const std::vector<int>& inputs) {
     const std::string& op = node.op_type();
     const bool others_fixed = std::count(inputs.begin() + 1, inputs.end(), 0) == std::ssize(inputs) - 1;
-    if (IsOneOf(kSums, op)) return std::ranges::max(inputs);
-    if (IsOneOf(kLinear, op)) return others_fixed ? Degree(inputs[0]) : Degree();
-    if (IsOneOf(kProducts, op)) return Sum(inputs);
+    if (Contains(kSums, op)) return std::ranges::max(inputs);
+    if (Contains(kLinear, op)) return others_fixed ? Degree(inputs[0]) : Degree();
+    if (Contains(kProducts, op)) return Sum(inputs);
     if (op == "Gemm") return std::max(Sum({inputs[0], inputs[1]}), inputs.size() > 2 ? inputs[2] : 0);
     if (op == "ReduceSumSquare") return others_fixed ? Degree(Sum({inputs[0], inputs[0]})) : Degree();
     if (op == "Where") return inputs[0] == 0 ? Degree(std::max(inputs[1], inputs[2])) : Degree();

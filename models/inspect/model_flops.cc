@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/graph/attributes.h"
 #include "models/graph/standard_domain.h"
 #include "runtime/support/text.h"
 
@@ -16,13 +17,6 @@ using Extents = std::vector<int64_t>;
 
 int64_t Product(std::span<const int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
-}
-
-const onnx::AttributeProto* FindAttribute(const onnx::NodeProto& node, std::string_view name) {
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.name() == name) return &attribute;
-  }
-  return nullptr;
 }
 
 // A node with the shapes of its inputs and outputs; a member throws std::out_of_range for one that is

@@ -4,152 +4,37 @@
 #include <numeric>
 #include <set>
 
+#include <onnx/onnx_pb.h>
+
 #include "models/graph/standard_domain.h"
 #include "models/inspect/model_flops.h"
-#include "ort_ed/error.h"
-#include "ort_ed/metadata.h"
-#include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
 
-using Shape = onnx::TensorShapeProto;
-
-std::string TypeName(int32_t type) {
-  switch (type) {
-    case onnx::TensorProto::FLOAT:
-      return "float32";
-    case onnx::TensorProto::DOUBLE:
-      return "float64";
-    case onnx::TensorProto::FLOAT16:
-      return "float16";
-    case onnx::TensorProto::BFLOAT16:
-      return "bfloat16";
-    case onnx::TensorProto::INT64:
-      return "int64";
-    case onnx::TensorProto::INT32:
-      return "int32";
-    case onnx::TensorProto::UINT8:
-      return "uint8";
-    case onnx::TensorProto::BOOL:
-      return "bool";
-    default:
-      return "ONNX element type " + std::to_string(type);
-  }
+TensorDeclaration Declared(const onnx::ValueInfoProto& value) {
+  TensorDeclaration tensor{.name = value.name(), .element_type = {}, .extents = {}};
+  if (!value.type().has_tensor_type()) return tensor;
+  const auto& type = value.type().tensor_type();
+  tensor.element_type = type.elem_type();
+  if (!type.has_shape()) return tensor;
+  tensor.extents.emplace();
+  for (const auto& extent : type.shape().dim())
+    tensor.extents->push_back(
+        {.size = extent.has_dim_value() ? std::optional(extent.dim_value()) : std::nullopt,
+         .name = extent.dim_param()});
+  return tensor;
 }
-
-std::string ShapeText(const Shape& shape) {
-  std::vector<std::string> extents;
-  for (const auto& dimension : shape.dim()) {
-    const std::string name = dimension.dim_param().empty() ? "?" : dimension.dim_param();
-    extents.push_back(dimension.has_dim_value() ? std::to_string(dimension.dim_value()) : name);
-  }
-  return "[" + Join(extents, ", ") + "]";
-}
-
-std::string Quoted(const std::vector<std::string>& names) { return "'" + Join(names, "', '") + "'"; }
 
 // Initialisers may be listed among the inputs too (they had to be before IR version 4): defaults, not inputs.
-std::vector<const onnx::ValueInfoProto*> TrueInputs(const onnx::GraphProto& graph) {
+std::vector<TensorDeclaration> TrueInputs(const onnx::GraphProto& graph) {
   std::set<std::string> initialisers;
   for (const auto& tensor : graph.initializer()) initialisers.insert(tensor.name());
-  std::vector<const onnx::ValueInfoProto*> inputs;
-  for (const auto& input : graph.input()) {
-    if (!initialisers.contains(input.name())) inputs.push_back(&input);
-  }
+  std::vector<TensorDeclaration> inputs;
+  for (const auto& input : graph.input())
+    if (!initialisers.contains(input.name())) inputs.push_back(Declared(input));
   return inputs;
 }
-
-class ContractCheck {
- public:
-  ContractCheck(const onnx::GraphProto& graph, const std::string& name) : graph_(graph), name_(name) {}
-
-  EnergyContract Run() {
-    CheckInput();
-    CheckOutput();
-    return contract_;
-  }
-
- private:
-  [[noreturn]] void Reject(const std::string& problem) const {
-    throw Error(ErrorCode::kBadModel, "'" + name_ + "' is no energy model: " + problem);
-  }
-
-  // The shape, or null where the model does not declare one.
-  const Shape* CheckFloatTensor(const onnx::ValueInfoProto& value, const std::string& what,
-                                const std::string& shape, const std::string& cast_advice) const {
-    const auto& type = value.type();
-    if (!type.has_tensor_type()) Reject(what + " is no tensor; it must be float32 " + shape);
-    if (type.tensor_type().elem_type() != onnx::TensorProto::FLOAT) {
-      Reject(what + " is " + TypeName(type.tensor_type().elem_type()) + " and must be float32; " +
-             cast_advice);
-    }
-    return type.tensor_type().has_shape() ? &type.tensor_type().shape() : nullptr;
-  }
-
-  void CheckInput() {
-    const auto inputs = TrueInputs(graph_);
-    if (inputs.size() != 1) {
-      std::vector<std::string> names;
-      for (const auto* input : inputs) names.push_back(input->name());
-      Reject("it has " + std::to_string(inputs.size()) + " inputs" +
-             (names.empty() ? "" : " (" + Quoted(names) + ")") +
-             " and needs exactly one, float32 [batch, D]; make the others initialisers or constants");
-    }
-    contract_.input = inputs[0]->name();
-    const std::string what = "its input '" + contract_.input + "'";
-    const Shape* shape =
-        CheckFloatTensor(*inputs[0], what, "[batch, D]", "put a Cast behind a float32 input");
-    if (shape == nullptr) Reject(what + " declares no shape and must have rank 2, [batch, D]");
-    if (shape->dim_size() != 2) {
-      Reject(what + " has the shape " + ShapeText(*shape) +
-             " and must have rank 2, [batch, D]; put a Reshape behind an input of that shape");
-    }
-    CheckExtents(*shape, what);
-  }
-
-  void CheckExtents(const Shape& shape, const std::string& what) {
-    if (!shape.dim(1).has_dim_value() || shape.dim(1).dim_value() < 1) {
-      Reject(what + " has the shape " + ShapeText(shape) +
-             ", but D, its second extent, must be fixed; export the model with a fixed number of columns");
-    }
-    if (shape.dim(0).has_dim_value()) {
-      Reject(what + " has the batch fixed at " + std::to_string(shape.dim(0).dim_value()) +
-             "; export the model with a dynamic batch (in PyTorch: dynamic_axes={'" + contract_.input +
-             "': {0: 'batch'}, ...})");
-    }
-    contract_.dimension = shape.dim(1).dim_value();
-  }
-
-  const onnx::ValueInfoProto& FindEnergy() const {
-    std::vector<std::string> names;
-    for (const auto& output : graph_.output()) {
-      if (output.name() == kEnergyOutputName || graph_.output_size() == 1) return output;
-      names.push_back(output.name());
-    }
-    if (names.empty()) Reject("it has no output; the energies, float32 [batch], must be one");
-    Reject("it has the outputs " + Quoted(names) + "; name the one that is the energy '" + kEnergyOutputName +
-           "'");
-  }
-
-  void CheckOutput() {
-    const auto& output = FindEnergy();
-    contract_.output = output.name();
-    const std::string what = "its output '" + contract_.output + "'";
-    const Shape* shape = CheckFloatTensor(output, what, "[batch]", "put a Cast before it");
-    if (shape == nullptr) return;
-    const bool column =
-        shape->dim_size() == 2 && (!shape->dim(1).has_dim_value() || shape->dim(1).dim_value() == 1);
-    if (shape->dim_size() != 1 && !column) {
-      Reject(what + " has the shape " + ShapeText(*shape) + " and must be [batch] or [batch, 1]");
-    }
-    contract_.output_rank = shape->dim_size();
-  }
-
-  const onnx::GraphProto& graph_;
-  const std::string& name_;
-  EnergyContract contract_;
-};
 
 // Collects the operators of a graph, its subgraphs and its functions.
 class OperatorCount {
@@ -212,7 +97,9 @@ TensorSummary Describe(const onnx::TensorProto& tensor) {
 }  // namespace
 
 EnergyContract CheckContract(const onnx::ModelProto& model, const std::string& name) {
-  return ContractCheck(model.graph(), name).Run();
+  std::vector<TensorDeclaration> outputs;
+  for (const auto& output : model.graph().output()) outputs.push_back(Declared(output));
+  return CheckContract(TrueInputs(model.graph()), outputs, name);
 }
 
 ModelSummary Summarise(const onnx::ModelProto& model, const std::string& name, const TensorShapes& shapes) {

@@ -6,23 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "runtime/support/energy_contract.h"
+
 namespace onnx {
 class ModelProto;
 }
 
 namespace ort_ed {
 
-// How a model keeps the energy model contract.
-struct EnergyContract {
-  std::string input;   // float32 [batch, dimension]
-  std::string output;  // float32 [batch] or [batch, 1]
-  int64_t dimension = 0;
-  int output_rank = 0;  // 1 or 2; 0 where the file does not say
-};
-
-// The same rules as the shipped runtime's: one input of any name, one output of any name or, among several,
-// one named `energy`. Throws kBadModel with one message that names `name` and says what to change: no input
-// or several, wrong type or rank, a dynamic dimension where D is needed, a fixed batch, no energy output.
+// By the same rules as the shipped runtime's (runtime/support/energy_contract.h). Throws kBadModel.
 EnergyContract CheckContract(const onnx::ModelProto& model, const std::string& name);
 
 struct TensorSummary {

@@ -6,7 +6,7 @@ namespace {
 constexpr size_t kMagicBytes = 4;
 constexpr size_t kMaxAxes = 8;
 
-CellType TypeOf(const InputStream& stream, unsigned code) {
+CellType ReadType(const InputStream& stream, unsigned code) {
   switch (code) {
     case 0x08:
       return CellType::kUint8;
@@ -33,7 +33,7 @@ ArrayLayout ReadIdxHeader(InputStream& stream) {
     return static_cast<uint8_t>(text[at]);
   };
   std::string_view header = stream.Peek(kMagicBytes);
-  ArrayLayout layout{.type = TypeOf(stream, byte(header, 2)), .big_endian = true, .shape = {}};
+  ArrayLayout layout{.type = ReadType(stream, byte(header, 2)), .big_endian = true, .shape = {}};
   const size_t axes = byte(header, 3);
   if (axes == 0 || axes > kMaxAxes)
     stream.Fail("tells " + std::to_string(axes) + " axes in its IDX header; the file is damaged");

@@ -27,7 +27,7 @@ class PackedRows : public RowReader {
         columns_(options.columns != 0 ? options.columns : 8 * shape_.columns),
         one_(options.binarise == Binarise::kGrey ? 255 : 1) {
     if ((columns_ + 7) / 8 != shape_.columns)
-      stream_.Fail("has " + std::to_string(shape_.columns) + " bytes of packed bits a row; " +
+      stream_.Fail("has " + std::to_string(shape_.columns) + " bytes of packed bits per row; " +
                    std::to_string(columns_) + " columns would need " + std::to_string((columns_ + 7) / 8));
   }
 

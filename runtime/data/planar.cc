@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "ort_ed/error.h"
+#include "runtime/support/named.h"
 
 namespace ort_ed {
 namespace {
@@ -99,12 +99,7 @@ constexpr std::array<PlanarDensity, 7> kDensities = {{
 std::span<const PlanarDensity> PlanarDensities() { return kDensities; }
 
 const PlanarDensity& FindPlanarDensity(const std::string& name) {
-  std::string known;
-  for (const PlanarDensity& density : kDensities) {
-    if (name == density.name) return density;
-    known += (known.empty() ? "" : ", ") + std::string(density.name);
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown density '" + name + "'; the densities are " + known);
+  return FindNamed(kDensities, name, "density");
 }
 
 PlanarPoint DrawPlanarPoint(const PlanarDensity& density, uint64_t seed, uint64_t row) {

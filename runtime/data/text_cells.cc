@@ -94,13 +94,13 @@ size_t CellSplitter::CellEnd() const {
   return quote == std::string_view::npos ? quote : rest_.find(separator_, quote);
 }
 
-char SeparatorOf(std::string_view line) {
+char FindSeparator(std::string_view line) {
   for (const char separator : {'\t', ',', ';'})
     if (line.find(separator) != std::string_view::npos) return separator;
   return Trim(line).find(' ') != std::string_view::npos ? ' ' : ',';
 }
 
-std::optional<double> NumberOf(std::string_view cell) {
+std::optional<double> ReadNumber(std::string_view cell) {
   if (cell.size() == 1 && cell[0] >= '0' && cell[0] <= '9') return cell[0] - '0';
   if (IsMissing(cell)) return std::numeric_limits<double>::quiet_NaN();
   if (cell[0] == '+') cell.remove_prefix(1);

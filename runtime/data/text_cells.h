@@ -48,10 +48,10 @@ class CellSplitter {
 };
 
 // The first of tab, comma, semicolon and space that the line has.
-char SeparatorOf(std::string_view line);
+char FindSeparator(std::string_view line);
 
 // The number a cell holds; NaN for a missing one (empty, NA, NaN, ?); nothing for other text.
-std::optional<double> NumberOf(std::string_view cell);
+std::optional<double> ReadNumber(std::string_view cell);
 
 // A line of `columns` cells of 0 or 1 with single separators and nothing else, as nearly every line of a
 // binary table is, at memory speed. False, with any contents of `out`, for any other line.

@@ -30,11 +30,11 @@ std::string Printable(std::string_view text) {
 // pandas writes where there are no names.
 bool IsHeader(const std::vector<std::string>& cells) {
   bool counts = cells.size() >= 3;
-  const double start = NumberOf(cells[0]).value_or(-1);
+  const double start = ReadNumber(cells[0]).value_or(-1);
   counts &= start == 0 || start == 1;
   size_t words = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::optional<double> number = NumberOf(cells[i]);
+    const std::optional<double> number = ReadNumber(cells[i]);
     words += !number;
     counts &= number == start + static_cast<double>(i);
   }
@@ -51,7 +51,7 @@ double LevelOne(std::string_view sample, char separator) {
     const size_t end = std::min(sample.find('\n'), sample.size());
     CellSplitter splitter(sample.substr(0, end), separator);
     while (const auto cell = splitter.Next())
-      if (NumberOf(*cell).value_or(0) > 1) return 255;
+      if (ReadNumber(*cell).value_or(0) > 1) return 255;
     sample.remove_prefix(std::min(end + 1, sample.size()));
   }
   return 1;
@@ -90,7 +90,7 @@ class TextRows : public RowReader {
     if (!line) stream.Fail("has no rows, only blank lines; rows of 0 and 1 are expected");
     if (line->find('\0') != std::string_view::npos)
       stream.Fail("is neither text (.csv, .tsv) nor a .npy or IDX file; convert it to one of them");
-    separator_ = SeparatorOf(*line);
+    separator_ = FindSeparator(*line);
     first_line_ = lines_.number();
     std::vector<std::string> cells = Cells(*line, separator_);
     columns_ = static_cast<int64_t>(cells.size());
@@ -126,7 +126,7 @@ class TextRows : public RowReader {
 
   double ParseCell(std::string_view cell, int64_t column) const {
     constexpr size_t kShown = 40;
-    const std::optional<double> number = NumberOf(cell);
+    const std::optional<double> number = ReadNumber(cell);
     if (!number)
       FailCell(column,
                "is '" + Printable(cell.substr(0, kShown)) + "', not a number; only 0 and 1 are allowed");

@@ -25,7 +25,7 @@ namespace {
   throw Error(ErrorCode::kIo, "cannot " + what + " '" + path + "': " + std::strerror(error) + advice);
 }
 
-std::string FolderOf(const std::string& path) {
+std::string GetFolder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder;
 }
@@ -111,7 +111,7 @@ void AtomicFile::Commit() {
     errno = error;
     ThrowIo("write", path_);
   }
-  SyncFolder(FolderOf(path_));
+  SyncFolder(GetFolder(path_));
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view contents) {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string_view>
 
 #include "ort_ed/error.h"
+#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {
@@ -15,9 +14,6 @@ namespace fs = std::filesystem;
 
 // The messages of onnx.proto on the way from a model to the external data of a tensor.
 enum class Message { kModel, kGraph, kFunction, kNode, kAttribute, kSparseTensor, kTensor, kExternalData };
-
-// As protobuf itself: deeper nesting is damage.
-constexpr int kDeepest = 100;
 
 struct Field {
   Message parent;
@@ -50,104 +46,13 @@ const Field* FindField(Message parent, uint32_t number) {
   return field == std::end(kFields) ? nullptr : field;
 }
 
-// Reads the fields of one serialised protobuf message, all that protobuf itself would read.
-class WireReader {
- public:
-  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
-
-  // The next length-delimited field; the others are skipped. False at the end or where the bytes are damaged.
-  bool Next(uint32_t& number, std::string_view& payload) {
-    while (!rest_.empty() && !damaged_) {
-      const Tag tag = ReadTag();
-      number = tag.number;
-      if (tag.type == kLengthDelimited) {
-        payload = Take(Varint());
-        return !damaged_;
-      }
-      Skip(tag, 0);
-    }
-    return false;
-  }
-
-  bool damaged() const { return damaged_; }
-
- private:
-  enum WireType : uint32_t { kVarint, kEightBytes, kLengthDelimited, kGroup, kEndOfGroup, kFourBytes };
-  struct Tag {
-    uint32_t number, type;
-  };
-
-  // 32 bits, whatever a longer encoding has above them.
-  Tag ReadTag() {
-    const auto tag = static_cast<uint32_t>(Varint());
-    return {tag >> 3, tag & 7};
-  }
-
-  void Skip(const Tag& tag, int depth) {
-    switch (tag.type) {
-      case kVarint:
-        Varint();
-        break;
-      case kEightBytes:
-        Take(8);
-        break;
-      case kFourBytes:
-        Take(4);
-        break;
-      case kLengthDelimited:
-        Take(Varint());
-        break;
-      case kGroup:
-        SkipGroup(tag.number, depth + 1);
-        break;
-      default:
-        damaged_ = true;
-    }
-  }
-
-  void SkipGroup(uint32_t number, int depth) {
-    damaged_ |= depth > kDeepest;
-    while (!damaged_) {
-      const Tag tag = ReadTag();
-      if (tag.type == kEndOfGroup) {
-        damaged_ |= tag.number != number;
-        return;
-      }
-      Skip(tag, depth);
-    }
-  }
-
-  uint64_t Varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    damaged_ = true;
-    return 0;
-  }
-
-  std::string_view Take(uint64_t size) {
-    damaged_ |= size > rest_.size();
-    if (damaged_) return {};
-    const std::string_view taken = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return taken;
-  }
-
-  std::string_view rest_;
-  bool damaged_ = false;
-};
-
 // Thrown where the bytes are no protobuf.
 struct Damaged {};
 
 class Checker {
  public:
   Checker(const std::string& path, const std::string& name) : name_(name) {
-    if (!path.empty()) folder_ = fs::weakly_canonical(fs::absolute(path).parent_path());
+    if (!path.empty()) folder_ = ModelFolder(path);
   }
 
   void Check(Message message, std::string_view bytes, int depth) const {
@@ -157,7 +62,7 @@ class Checker {
     std::string_view payload;
     while (reader.Next(number, payload)) {
       const Field* field = FindField(message, number);
-      if (field && depth == kDeepest) throw Damaged();
+      if (field && depth == kDeepestNesting) throw Damaged();
       if (field) Check(field->child, payload, depth + 1);
     }
     if (reader.damaged()) throw Damaged();
@@ -174,27 +79,35 @@ class Checker {
       if (number == 2) value = payload;
     }
     if (reader.damaged()) throw Damaged();
-    if (key == "location" && !IsInFolder(value))
-      throw Error(ErrorCode::kBadModel,
-                  "the model '" + name_ + "' keeps data in '" + std::string(value) + "', which is not in " +
-                      (folder_.empty() ? "the model itself; load it from its file"
-                                       : "its own folder; move the data next to the model"));
-  }
-
-  bool IsInFolder(std::string_view location) const {
-    if (folder_.empty() || fs::path(location).is_absolute()) return false;
-    std::error_code error;
-    const fs::path file = fs::weakly_canonical(folder_ / location, error);
-    return !error && std::ranges::mismatch(folder_, file).in1 == folder_.end();
+    if (key != "location") return;
+    const std::string location(value), problem = ExternalLocationProblem(folder_, location);
+    if (!problem.empty())
+      throw Error(ErrorCode::kBadModel, "'" + name_ + "' keeps data in '" + location + "' " + problem);
   }
 
   std::string name_;
-  fs::path folder_;
+  std::optional<fs::path> folder_;
 };
 
 }  // namespace
 
-bool CheckExternalData(std::span<const std::byte> model, const std::string& path, const std::string& name) {
+std::string ExternalLocationProblem(const std::optional<fs::path>& folder, const std::string& location) {
+  const std::string advice = "outside the model's folder; move the file next to the model";
+  if (!folder) return "but was given as bytes, which have no folder; load it from its file";
+  if (location.empty()) return "(no location is given)";
+  if (fs::path(location).is_absolute()) return "(an absolute path), " + advice;
+  std::error_code error;
+  const fs::path home = fs::weakly_canonical(fs::absolute(*folder), error);
+  const fs::path target = error ? fs::path() : fs::weakly_canonical(home / location, error);
+  if (error) return "(" + error.message() + ")";
+  if (std::ranges::mismatch(home, target).in1 == home.end()) return "";
+  return "(a link or path to '" + target.string() + "'), " + advice;
+}
+
+fs::path ModelFolder(const std::string& path) { return fs::absolute(path).parent_path(); }
+
+bool CheckExternalLocations(std::span<const std::byte> model, const std::string& path,
+                            const std::string& name) {
   const std::string_view bytes(reinterpret_cast<const char*>(model.data()), model.size());
   try {
     Checker(path, name).Check(Message::kModel, bytes, 0);

@@ -1,16 +1,28 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace ort_ed {
 
-// An ONNX model may keep tensors in other files. Throws kBadModel if one of them lies outside the folder of
-// the model's file `path` (absolute, through "..", or through a symbolic link), so that a model somebody sent
-// cannot make a program read the rest of the disk. An empty `path` (a model in memory) has no folder: any
-// external tensor is refused. Old versions of ONNX Runtime do not check this. False where the bytes are
-// damaged, so that it cannot be told.
-bool CheckExternalData(std::span<const std::byte> model, const std::string& path, const std::string& name);
+// An ONNX model may keep tensors in other files, by a path relative to its folder. A model somebody sent must
+// not make a program read the rest of the disk: old versions of ONNX Runtime do not check this.
+
+// Why a model in `folder` may not keep data in `location`, and what to do: a path that leads out of the
+// folder (absolute, through "..", or through a symbolic link), or none. Empty where it may. Without folder (a
+// model in memory) it never may.
+std::string ExternalLocationProblem(const std::optional<std::filesystem::path>& folder,
+                                    const std::string& location);
+
+// The folder of a model's file.
+std::filesystem::path ModelFolder(const std::string& path);
+
+// Throws kBadModel if the serialised model keeps data where it may not; `path` is its file, empty for a model
+// in memory. False where the bytes are damaged, so that it cannot be told.
+bool CheckExternalLocations(std::span<const std::byte> model, const std::string& path,
+                            const std::string& name);
 
 }  // namespace ort_ed

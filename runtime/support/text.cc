@@ -50,12 +50,12 @@ std::string Shortest(Number value) {
 
 std::optional<int64_t> ParseInteger(std::string_view text) { return ParseWhole<int64_t>(text); }
 std::optional<double> ParseNumber(std::string_view text) { return ParseWhole<double>(text); }
+std::optional<float> ParseFloat(std::string_view text) { return ParseWhole<float>(text); }
 
 std::string Decimal(float value) { return Shortest(value); }
 std::string Decimal(double value) { return Shortest(value); }
 
 std::optional<std::vector<int64_t>> ParseShape(std::string_view text) {
-  constexpr int64_t kMaxExtent = int64_t{1} << 30;  // far beyond what trains
   std::vector<int64_t> shape;
   for (const std::string& part : Split(text, 'x')) {
     const auto extent = ParseInteger(part);

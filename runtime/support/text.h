@@ -17,8 +17,12 @@ std::vector<std::string> SplitWords(std::string_view text, char separator);
 // The whole text as a decimal number, or nothing.
 std::optional<int64_t> ParseInteger(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
+std::optional<float> ParseFloat(std::string_view text);
 
-// "28x30" as {28, 30}, or nothing: no HEIGHTxWIDTH, or extents whose product could overflow.
+// Far beyond what trains, and small enough that products of two extents cannot overflow.
+inline constexpr int64_t kMaxExtent = int64_t{1} << 30;
+
+// "28x30" as {28, 30}, or nothing: no HEIGHTxWIDTH, or extents beyond kMaxExtent.
 std::optional<std::vector<int64_t>> ParseShape(std::string_view text);
 std::string ShapeText(const std::vector<int64_t>& shape);
 

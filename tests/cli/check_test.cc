@@ -28,7 +28,7 @@ std::string Written(const TempDir& folder, const onnx::ModelProto& model) {
 onnx::ModelProto MlpModel() {
   EnergySpec spec;
   spec.architecture = "mlp";
-  spec.options["hidden"] = "8,8";
+  spec.architecture.options["hidden"] = "8,8";
   spec.dimension = 10;
   return BuildModel(spec);
 }

@@ -137,7 +137,7 @@ TEST_F(InspectTest, FollowsShapesComputedInTheGraph) {
 }
 
 TEST_F(InspectTest, OfOpsetsNewerThanTheOnnxLibrary) {
-  onnx::ModelProto model = BuildModel({.architecture = "mlp", .options = {{"hidden", "4"}}, .dimension = 3});
+  onnx::ModelProto model = BuildModel({.architecture = {"mlp", {{"hidden", "4"}}}, .dimension = 3});
   model.mutable_opset_import(0)->set_version(21);
   model.set_ir_version(10);
   const json summary = Json(model);
@@ -146,7 +146,7 @@ TEST_F(InspectTest, OfOpsetsNewerThanTheOnnxLibrary) {
 }
 
 TEST_F(InspectTest, EveryBuiltInArchitectureIsTrainable) {
-  for (const Architecture* architecture : Architectures()) {
+  for (const ArchitectureKind* architecture : Architectures()) {
     const json summary = Json(BuildModel({.architecture = architecture->name,
                                           .image_shape = {4, 4},
                                           .base_mean = std::vector<float>(16, 0.3f)}));
@@ -184,7 +184,7 @@ TEST_F(InspectTest, CallsOfTheModelsFunctionsAreWhatTheyCompute) {
 }
 
 TEST_F(InspectTest, FilesThatAreNoModel) {
-  ExpectBad(folder_.File("none.onnx"), "No such file");
+  ExpectBad(folder_.File("none.onnx"), "no such file");
   ExpectBad(folder_.path(), "folder");
   ExpectBad(Write(""), "is empty");
   ExpectBad(Write("0,1\n1,0\n"), "is not an ONNX file");
@@ -219,9 +219,8 @@ TEST_F(InspectTest, ExternalDataOutsideTheModelsFolder) {
 }
 
 TEST_F(InspectTest, WritesTheCouplingsOfAnIsingModel) {
-  const std::string lattice = Write(BuildModel({.architecture = "ising",
-                                                .options = {{"init", "lattice"}, {"coupling", "0.25"}},
-                                                .image_shape = {3, 3}}));
+  const std::string lattice = Write(BuildModel(
+      {.architecture = {"ising", {{"init", "lattice"}, {"coupling", "0.25"}}}, .image_shape = {3, 3}}));
   const std::string file = folder_.File("J.csv");
   const CommandResult result = RunOrtEd({"inspect", lattice, "--couplings", file});
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -29,11 +29,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string WriteModel(const TempDir& folder, const std::string& architecture, int64_t dimension,
-                       std::map<std::string, std::string> options = {}, uint64_t seed = 5) {
+                       OptionMap options = {}, uint64_t seed = 5) {
   EnergySpec spec;
-  spec.architecture = architecture;
+  spec.architecture = {architecture, std::move(options)};
   spec.dimension = dimension;
-  spec.options = std::move(options);
   spec.base_mean.assign(dimension, 0.4f);
   spec.seed = seed;
   const std::string path = folder.File(architecture + ".onnx");

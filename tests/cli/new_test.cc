@@ -105,7 +105,7 @@ TEST_F(NewTest, HelpListsArchitecturesAndTheirOptions) {
 
 TEST_F(NewTest, UnknownNamesListTheCandidates) {
   ExpectFailure({"transformer", "-D", "3"}, 1, "'transformer'", "ising, rbm, mlp, resnet");
-  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 2, "ising has no option 'hidden'",
+  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 2, "hidden is no option of ising",
                 "init, scale, coupling, reach, field");
   ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 1, "--width", "--hidden");
 }
@@ -116,7 +116,7 @@ TEST_F(NewTest, BadValuesAreNamed) {
   ExpectFailure({"mlp", "-D", "-4"}, 2, "-4");
   ExpectFailure({"mlp", "-D", "8", "--image-shape", "3x3"}, 2, "9 variables");
   ExpectFailure({"mlp", "-D", "many"}, 2, "many");
-  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 2, "option 'hidden' of mlp");
+  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 2, "hidden must lie in [1, inf), not 0");
   ExpectFailure({"resnet", "-D", "9"}, 2, "resnet needs an image shape");
   ExpectFailure({"resnet", "--image-shape", "28"}, 2, "HEIGHTxWIDTH");
   ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 2, "between 0 and 1");

@@ -127,7 +127,7 @@ TEST_F(PlotTest, MistakesAreToldAndLeaveNoPicture) {
   ExpectFailure({"samples", rows, "--shape", "2x2"}, 1, "3 columns; 4 are expected");
   ExpectFailure({"samples", rows, "--shape", "1x3", "--truth", rows}, 2, "--truth means nothing");
   ExpectFailure({"planar", rows}, 2, "--density");
-  ExpectFailure({"planar", rows, "--density", "moon"}, 1, "the densities are 2spirals");
+  ExpectFailure({"planar", rows, "--density", "moon"}, 1, "there are 2spirals");
   ExpectFailure({"landscape", model_, "--density", "moons"}, 1, "5 variables");
   ExpectFailure({"couplings", model_}, 1, "not quadratic");
   ExpectFailure({"curves", folder_.path()}, 1, "metrics.jsonl' does not exist");

@@ -185,7 +185,7 @@ TEST_F(Score, BadModelsFailWithOneMessage) {
                  "'a', 'b'");
   ExpectBadModel(graph("g (float[N, D] x) => (float[N, D] y) { y = Neg(x) }"), "must be fixed");
   ExpectBadModel(WithExternalData(LinearModel(3), "w", "../../etc/weights").model, "../../etc/weights",
-                 "its own folder");
+                 "outside the model's folder");
 }
 
 TEST_F(Score, BadDataFailsWithOneMessage) {

@@ -159,7 +159,7 @@ TEST(EnergyModel, SizesThatDoNotFitAreErrors) {
       ErrorCode::kInvalidArgument, [] { Load(LinearModel(3), {.batch_rows = -1}); }, "batch");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { Load(LinearModel(32), {.batch_rows = int64_t{1} << 62}); },
-      "beyond all memory");
+      "more than memory can hold");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { Load(LinearModel(3), {.threads = -1}); }, "threads");
 }

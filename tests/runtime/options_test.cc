@@ -104,6 +104,14 @@ std::string Refusal(std::initializer_list<std::pair<const char*, const char*>> o
   return "";
 }
 
+TEST(Options, EveryPlaceOfAListHoldsANumber) {
+  for (const char* levels : {"", "0.1,", ",0.1", "0.1,,0.2"})
+    EXPECT_EQ(Refusal({{"name", "a"}, {"levels", levels}}),
+              "levels must be a number, not '" + std::string(levels) + "'");
+  for (const char* integers : {"3,", "3,,3", ","})
+    EXPECT_THROW(ParseOption(OptionType::kIntegers, integers), std::invalid_argument) << integers;
+}
+
 TEST(Options, TextBecomesMembersOfEveryType) {
   Everything e;
   Give({{"name", "a"},

@@ -27,11 +27,12 @@ std::string Help(const std::string& meaning, const OptionUse& use) {
 // The options of all architectures, by name, with their help.
 std::map<std::string, std::string> OptionHelp() {
   std::map<std::string, std::map<std::string, OptionUse>> uses;
-  for (const Architecture* architecture : Architectures()) {
-    for (const OptionDescription& option : architecture->options) {
-      OptionUse& use = uses[option.name][option.help];
+  for (const ArchitectureKind* architecture : Architectures()) {
+    const Schema& schema = architecture->schema();
+    for (const Option& option : schema.options) {
+      OptionUse& use = uses[option.key][option.help];
       use.architectures.emplace_back(architecture->name);
-      use.defaults.emplace_back(option.default_value);
+      use.defaults.push_back(FormatOption(option.Get(schema.defaults)));
     }
   }
   std::map<std::string, std::string> help;

@@ -11,7 +11,7 @@ namespace ort_ed {
 // command that builds a model.
 void AddArchitectureArguments(argparse::ArgumentParser& parser);
 
-// Those that were given, as EnergySpec::options wants them.
+// Those that were given, by name.
 std::map<std::string, std::string> GivenArchitectureOptions(const argparse::ArgumentParser& arguments);
 
 }  // namespace ort_ed

@@ -22,7 +22,7 @@ namespace {
 
 std::string Description() {
   std::string text = "Create an energy model with initial parameters as an ONNX file.\n\nArchitectures:\n";
-  for (const Architecture* architecture : Architectures())
+  for (const ArchitectureKind* architecture : Architectures())
     text += fmt::format("  {:<8}{}\n", architecture->name, architecture->summary);
   return text;
 }
@@ -95,8 +95,9 @@ std::vector<float> BaseMean(const argparse::ArgumentParser& arguments, const Ene
 
 EnergySpec ChosenSpec(const argparse::ArgumentParser& arguments) {
   EnergySpec spec;
-  spec.architecture = FindArchitecture(arguments.get("architecture")).name;
-  spec.options = GivenArchitectureOptions(arguments);
+  const auto options = GivenArchitectureOptions(arguments);
+  spec.architecture = {FindArchitecture(arguments.get("architecture")).name,
+                       {options.begin(), options.end()}};
   if (arguments.is_used("--dimension")) spec.dimension = NumberFrom<int64_t>(arguments, "--dimension", 1);
   if (arguments.is_used("--image-shape")) spec.image_shape = ImageShapeOf(arguments, "--image-shape");
   spec.seed = arguments.get<uint64_t>("--seed");
@@ -111,7 +112,7 @@ void Run(const argparse::ArgumentParser& arguments) {
   const onnx::ModelProto model = BlameTheOptions([&] { return BuildModel(spec); });
   WriteFileAtomically(output, SerializeModel(model));
   const ModelSummary summary = Summarise(model, output, {});
-  spdlog::info("wrote {}: {}, {} variables, {} parameters", output, spec.architecture,
+  spdlog::info("wrote {}: {}, {} variables, {} parameters", output, spec.architecture.kind,
                summary.contract.dimension, summary.ParameterCount());
 }
 

@@ -8,12 +8,12 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "runtime/support/named.h"
+#include "runtime/support/version.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/command.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/main.h"
-#include "tools/version.h"
 
 namespace ort_ed {
 namespace {

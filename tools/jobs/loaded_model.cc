@@ -9,8 +9,8 @@
 #include "models/inspect/energy_degree.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
-#include "runtime/session.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/read_file.h"
 #include "tools/jobs/digest.h"
 #include "trainer/autodiff/input_gradient.h"
 
@@ -54,7 +54,7 @@ struct LoadedModel::State {
 };
 
 LoadedModel::LoadedModel(const std::string& path, const LoadOptions& options)
-    : state_(std::make_shared<State>(State{path, options, path, ReadModelFile(path), {}, {}, {}})) {}
+    : state_(std::make_shared<State>(State{path, options, path, ReadFile(path, "model"), {}, {}, {}})) {}
 
 LoadedModel::LoadedModel(onnx::ModelProto model, std::string name, const LoadOptions& options)
     : state_(std::make_shared<State>(State{std::move(name), options, "", {}, std::move(model), {}, {}})) {}
@@ -78,7 +78,7 @@ std::string LoadedModel::Digest() const { return DigestOf(SerializeModel(proto()
 
 void LoadedModel::WriteMetadata(const std::map<std::string, std::string>& entries) const {
   AtomicFile file(state_->path);
-  const std::vector<std::byte> now = ReadModelFile(state_->path);
+  const std::vector<std::byte> now = ReadFile(state_->path, "model");
   const bool same = now == state_->bytes &&
                     DigestOf(SerializeModel(LoadModel(now, state_->path, ExternalData::kLoad))) == Digest();
   if (!same)

@@ -1,12 +1,11 @@
 // Pictures of files of rows: `ort-ed plot samples` and `ort-ed plot planar`.
 
-#include <cstdio>
-
 #include <spdlog/spdlog.h>
 
 #include "ort_ed/error.h"
 #include "runtime/data/planar.h"
 #include "runtime/data/row_reader.h"
+#include "runtime/support/text.h"
 #include "tools/cli/command.h"
 #include "tools/picture/pictures.h"
 #include "tools/plot/plot_kind.h"
@@ -18,20 +17,6 @@ constexpr int64_t kTiles = 100;
 constexpr int64_t kPoints = 10000;
 constexpr uint64_t kTruthSeed = 1;
 
-struct ImageShape {
-  int height = 0;
-  int width = 0;
-};
-
-ImageShape ParseShape(const std::string& text) {
-  ImageShape shape;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%5dx%5d%n", &shape.height, &shape.width, &used) != 2 ||
-      static_cast<size_t>(used) != text.size() || shape.height < 1 || shape.width < 1)
-    throw UsageError(fmt::format("--shape {} is not a height and a width such as 28x28", text));
-  return shape;
-}
-
 int64_t RowsToShow(const argparse::ArgumentParser& arguments, int64_t usual) {
   const auto rows = arguments.get<int64_t>("--rows");
   if (rows < 0) throw UsageError(fmt::format("-n {} is not a number of rows", rows));
@@ -41,10 +26,11 @@ int64_t RowsToShow(const argparse::ArgumentParser& arguments, int64_t usual) {
 Canvas DrawSamples(const std::string& input, const argparse::ArgumentParser& arguments) {
   const auto text = arguments.present("--shape");
   if (!text) throw UsageError("plot samples needs --shape HxW, the height and width of a row as an image");
-  const ImageShape shape = ParseShape(*text);
-  const RowTable table =
-      ReadRows(input, {.columns = int64_t{shape.height} * shape.width}, RowsToShow(arguments, kTiles));
-  return SampleGridPicture(table.values, shape.height, shape.width);
+  const auto shape = ParseShape(*text);
+  if (!shape) throw UsageError(fmt::format("--shape {} is not a height and a width such as 28x28", *text));
+  const int64_t height = shape->at(0), width = shape->at(1);
+  const RowTable table = ReadRows(input, {.columns = height * width}, RowsToShow(arguments, kTiles));
+  return SampleGridPicture(table.values, static_cast<int>(height), static_cast<int>(width));
 }
 
 Canvas DrawPlanar(const std::string& input, const argparse::ArgumentParser& arguments) {

@@ -4,6 +4,7 @@
 
 #include <onnx/defs/tensor_proto_util.h>
 
+#include "models/graph/attributes.h"
 #include "ort_ed/error.h"
 
 namespace ort_ed {
@@ -144,10 +145,7 @@ bool GradContext::SameShape(int input, int output) const {
 }
 
 const onnx::AttributeProto* GradContext::FindAttribute(const std::string& name) const {
-  for (const auto& attribute : node_.attribute()) {
-    if (attribute.name() == name) return &attribute;
-  }
-  return nullptr;
+  return ort_ed::FindAttribute(node_, name);
 }
 
 int64_t GradContext::Int(const std::string& name, int64_t otherwise) const {

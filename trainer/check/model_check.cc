@@ -121,7 +121,7 @@ class Checker {
     const Tensor energy = energies.Run(here_.point).at(check_.output);
     const std::vector<int64_t> column = {options_.rows, 1}, vector = {options_.rows};
     if (energy.shape != vector && energy.shape != column) {
-      check_.problems.push_back("the output '" + check_.output + "' does not hold one energy a row");
+      check_.problems.push_back("the output '" + check_.output + "' does not hold one energy per row");
       return;
     }
     if (energy.shape == column) check_.remarks.push_back("the output is [batch, 1]; [batch] is usual");

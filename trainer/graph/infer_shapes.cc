@@ -60,7 +60,7 @@ onnx::ModelProto ExposeIntermediates(const onnx::ModelProto& model) {
   return probe;
 }
 
-TensorInfo InfoOf(const Ort::TypeInfo& type) {
+TensorInfo Describe(const Ort::TypeInfo& type) {
   TensorInfo info;
   if (type.GetONNXType() != ONNX_TYPE_TENSOR) return info;
   const auto tensor = type.GetTensorTypeAndShapeInfo();
@@ -73,7 +73,7 @@ TensorInfo InfoOf(const Ort::TypeInfo& type) {
   return info;
 }
 
-TensorInfo InfoOf(const onnx::TensorProto& tensor) {
+TensorInfo Describe(const onnx::TensorProto& tensor) {
   TensorInfo info{.type = tensor.data_type(), .has_rank = true, .shape = {}};
   for (int64_t extent : tensor.dims()) info.shape.push_back({extent, ""});
   return info;
@@ -83,10 +83,10 @@ TensorInfos ReadTypes(const Ort::Session& session) {
   TensorInfos infos;
   Ort::AllocatorWithDefaultOptions allocator;
   for (size_t i = 0; i < session.GetInputCount(); ++i) {
-    infos[session.GetInputNameAllocated(i, allocator).get()] = InfoOf(session.GetInputTypeInfo(i));
+    infos[session.GetInputNameAllocated(i, allocator).get()] = Describe(session.GetInputTypeInfo(i));
   }
   for (size_t i = 0; i < session.GetOutputCount(); ++i) {
-    infos[session.GetOutputNameAllocated(i, allocator).get()] = InfoOf(session.GetOutputTypeInfo(i));
+    infos[session.GetOutputNameAllocated(i, allocator).get()] = Describe(session.GetOutputTypeInfo(i));
   }
   return infos;
 }
@@ -258,7 +258,7 @@ TensorInfos InferShapes(const onnx::ModelProto& model, const std::string& output
   onnx::ModelProto probe = ExposeIntermediates(model);
   TensorInfos infos = InferredTypes(probe);
   FindUnknownRanks(probe, infos);
-  for (const auto& tensor : model.graph().initializer()) infos[tensor.name()] = InfoOf(tensor);
+  for (const auto& tensor : model.graph().initializer()) infos[tensor.name()] = Describe(tensor);
   if (!output.empty()) ObserveUnknownShapes(ExposeIntermediates(model), output, infos);
   return infos;
 }

@@ -49,8 +49,8 @@ class Call {
   onnx::NodeProto Translate(const onnx::NodeProto& node) {
     onnx::NodeProto result = node;
     if (!node.name().empty()) result.set_name(names_.Fresh(stem_ + node.name()));
-    for (auto& input : *result.mutable_input()) input = NameOf(input);
-    for (auto& output : *result.mutable_output()) output = NameOf(output);
+    for (auto& input : *result.mutable_input()) input = Rename(input);
+    for (auto& output : *result.mutable_output()) output = Rename(output);
     result.clear_attribute();
     for (const auto& attribute : node.attribute()) TranslateAttribute(attribute, result);
     return result;
@@ -76,7 +76,7 @@ class Call {
     return (caller.name().empty() ? caller.op_type() : caller.name()) + "/";
   }
 
-  std::string NameOf(const std::string& name) {
+  std::string Rename(const std::string& name) {
     if (name.empty()) return name;
     const auto [known, is_new] = renaming_.try_emplace(name);
     if (is_new) known->second = names_.Fresh(stem_ + name);
@@ -100,10 +100,10 @@ class Call {
   }
 
   void TranslateGraph(onnx::GraphProto& graph) {
-    for (auto& input : *graph.mutable_input()) input.set_name(NameOf(input.name()));
-    for (auto& tensor : *graph.mutable_initializer()) tensor.set_name(NameOf(tensor.name()));
+    for (auto& input : *graph.mutable_input()) input.set_name(Rename(input.name()));
+    for (auto& tensor : *graph.mutable_initializer()) tensor.set_name(Rename(tensor.name()));
     for (auto& node : *graph.mutable_node()) node = Translate(node);
-    for (auto& output : *graph.mutable_output()) output.set_name(NameOf(output.name()));
+    for (auto& output : *graph.mutable_output()) output.set_name(Rename(output.name()));
   }
 
   const onnx::FunctionProto& function_;

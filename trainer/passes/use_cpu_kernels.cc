@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/graph/attributes.h"
 #include "models/graph/standard_domain.h"
 #include "trainer/graph/graph_names.h"
 #include "trainer/graph/infer_shapes.h"
@@ -17,13 +18,6 @@ namespace {
 // A narrower layer does not fill the registers' tile, unless it has just one output; ONNX Runtime's own
 // kernels are as good there.
 constexpr int64_t kNarrowest = 8;
-
-const onnx::AttributeProto* FindAttribute(const onnx::NodeProto& node, const std::string& name) {
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.name() == name) return &attribute;
-  }
-  return nullptr;
-}
 
 int64_t IntAttribute(const onnx::NodeProto& node, const std::string& name, int64_t otherwise) {
   const auto* attribute = FindAttribute(node, name);

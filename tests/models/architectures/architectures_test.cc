@@ -37,7 +37,8 @@ struct Reference {
     return false;
   }
   std::string Option(const std::string& name, const std::string& otherwise) const {
-    return spec.options.contains(name) ? spec.options.at(name) : otherwise;
+    const OptionMap& options = spec.architecture.options;
+    return options.contains(name) ? FormatOption(options.at(name)) : otherwise;
   }
 };
 
@@ -164,9 +165,9 @@ double ResnetEnergy(const Reference& reference, const Row& x) {
 }
 
 double ReferenceEnergy(const Reference& reference, const Row& x) {
-  if (reference.spec.architecture == "ising") return IsingEnergy(reference, x);
-  if (reference.spec.architecture == "rbm") return RbmEnergy(reference, x);
-  if (reference.spec.architecture == "mlp") return MlpEnergy(reference, x);
+  if (reference.spec.architecture.kind == "ising") return IsingEnergy(reference, x);
+  if (reference.spec.architecture.kind == "rbm") return RbmEnergy(reference, x);
+  if (reference.spec.architecture.kind == "mlp") return MlpEnergy(reference, x);
   return ResnetEnergy(reference, x);
 }
 
@@ -178,43 +179,34 @@ struct Case {
 std::vector<Case> Cases() {
   return {
       {"IsingDense", {.architecture = "ising", .dimension = 7}},
-      {"IsingField", {.architecture = "ising", .options = {{"field", "0.3"}}, .dimension = 5}},
-      {"IsingZero", {.architecture = "ising", .options = {{"init", "zero"}, {"field", "0"}}, .dimension = 4}},
+      {"IsingField", {.architecture = {"ising", {{"field", "0.3"}}}, .dimension = 5}},
+      {"IsingZero", {.architecture = {"ising", {{"init", "zero"}, {"field", "0"}}}, .dimension = 4}},
       {"IsingLattice",
-       {.architecture = "ising",
-        .options = {{"init", "lattice"}, {"coupling", "-0.1"}},
-        .image_shape = {3, 5}}},
-      {"IsingOneSpin", {.architecture = "ising", .options = {{"field", "1"}}, .dimension = 1}},
-      {"Rbm", {.architecture = "rbm", .options = {{"hidden", "9"}}, .dimension = 6}},
-      {"RbmOneByOne", {.architecture = "rbm", .options = {{"hidden", "1"}}, .dimension = 1}},
+       {.architecture = {"ising", {{"init", "lattice"}, {"coupling", "-0.1"}}}, .image_shape = {3, 5}}},
+      {"IsingOneSpin", {.architecture = {"ising", {{"field", "1"}}}, .dimension = 1}},
+      {"Rbm", {.architecture = {"rbm", {{"hidden", "9"}}}, .dimension = 6}},
+      {"RbmOneByOne", {.architecture = {"rbm", {{"hidden", "1"}}}, .dimension = 1}},
       {"MlpDefault", {.architecture = "mlp", .dimension = 32}},
-      {"MlpFixedSlope",
-       {.architecture = "mlp", .options = {{"hidden", "8"}, {"slope", "fixed"}}, .dimension = 5}},
-      {"MlpUnitSlope",
-       {.architecture = "mlp", .options = {{"hidden", "8,3"}, {"slope", "unit"}}, .dimension = 5}},
-      {"MlpRelu",
-       {.architecture = "mlp", .options = {{"hidden", "7,1,4"}, {"activation", "relu"}}, .dimension = 1}},
-      {"MlpTanh",
-       {.architecture = "mlp", .options = {{"hidden", "5"}, {"activation", "tanh"}}, .dimension = 3}},
+      {"MlpFixedSlope", {.architecture = {"mlp", {{"hidden", "8"}, {"slope", "fixed"}}}, .dimension = 5}},
+      {"MlpUnitSlope", {.architecture = {"mlp", {{"hidden", "8,3"}, {"slope", "unit"}}}, .dimension = 5}},
+      {"MlpRelu", {.architecture = {"mlp", {{"hidden", "7,1,4"}, {"activation", "relu"}}}, .dimension = 1}},
+      {"MlpTanh", {.architecture = {"mlp", {{"hidden", "5"}, {"activation", "tanh"}}}, .dimension = 3}},
       {"MlpSoftplus",
-       {.architecture = "mlp", .options = {{"hidden", "5,5"}, {"activation", "softplus"}}, .dimension = 3}},
-      {"MlpOfSpins",
-       {.architecture = "mlp", .options = {{"hidden", "6"}, {"input", "spins"}}, .dimension = 4}},
+       {.architecture = {"mlp", {{"hidden", "5,5"}, {"activation", "softplus"}}}, .dimension = 3}},
+      {"MlpOfSpins", {.architecture = {"mlp", {{"hidden", "6"}, {"input", "spins"}}}, .dimension = 4}},
       {"ResnetSmall",
-       {.architecture = "resnet", .options = {{"channels", "4"}, {"blocks", "1"}}, .image_shape = {8, 8}}},
+       {.architecture = {"resnet", {{"channels", "4"}, {"blocks", "1"}}}, .image_shape = {8, 8}}},
       {"ResnetOddSize",
-       {.architecture = "resnet",
-        .options = {{"channels", "3"}, {"blocks", "1"}, {"slope", "unit"}},
+       {.architecture = {"resnet", {{"channels", "3"}, {"blocks", "1"}, {"slope", "unit"}}},
         .image_shape = {7, 5}}},
       {"ResnetOnePixel",
-       {.architecture = "resnet", .options = {{"channels", "2"}, {"slope", "layer"}}, .image_shape = {1, 1}}},
+       {.architecture = {"resnet", {{"channels", "2"}, {"slope", "layer"}}}, .image_shape = {1, 1}}},
       {"ResnetNoBlocks",
-       {.architecture = "resnet",
-        .options = {{"channels", "2"}, {"blocks", "0"}, {"downsample", "0"}},
+       {.architecture = {"resnet", {{"channels", "2"}, {"blocks", "0"}, {"downsample", "0"}}},
         .image_shape = {3, 4}}},
       {"ResnetTanh",
-       {.architecture = "resnet",
-        .options = {{"channels", "2"}, {"downsample", "1"}, {"blocks", "1"}, {"activation", "tanh"}},
+       {.architecture = {"resnet",
+                         {{"channels", "2"}, {"downsample", "1"}, {"blocks", "1"}, {"activation", "tanh"}}},
         .dimension = 6,
         .image_shape = {2, 3}}},
   };
@@ -258,7 +250,7 @@ TEST_P(EveryArchitecture, IsReproducible) {
   EnergySpec spec = GetParam().spec;
   spec.seed = 5;
   EXPECT_EQ(SerializeModel(BuildModel(spec)), SerializeModel(BuildModel(spec)));
-  const bool is_random = spec.architecture != "ising" || !spec.options.contains("init");
+  const bool is_random = spec.architecture.kind != "ising" || !spec.architecture.options.contains("init");
   EnergySpec other = spec;
   other.seed = 6;
   if (is_random && GetParam().name != "IsingOneSpin") {
@@ -278,8 +270,9 @@ TEST_P(EveryArchitecture, EveryFloatInitialiserIsUsed) {
 
 TEST(Architectures, EveryOneHasACase) {
   std::set<std::string> covered;
-  for (const Case& test : Cases()) covered.insert(test.spec.architecture);
-  for (const Architecture* architecture : Architectures()) EXPECT_TRUE(covered.contains(architecture->name));
+  for (const Case& test : Cases()) covered.insert(test.spec.architecture.kind);
+  for (const ArchitectureKind* architecture : Architectures())
+    EXPECT_TRUE(covered.contains(architecture->name));
 }
 
 // J as ONNX Runtime computes it from an arbitrary G.
@@ -301,8 +294,8 @@ TEST(Ising, CouplingsAreSymmetricWithZeroDiagonalWhateverGIs) {
 }
 
 TEST(Ising, LatticeIsThePeriodicNeighbourhoodTimesSigma) {
-  const EnergySpec spec{
-      .architecture = "ising", .options = {{"init", "lattice"}, {"coupling", "0.25"}}, .image_shape = {3, 4}};
+  const EnergySpec spec{.architecture = {"ising", {{"init", "lattice"}, {"coupling", "0.25"}}},
+                        .image_shape = {3, 4}};
   const std::vector<float> g = ParameterValues(BuildModel(spec), "G");
   const auto distance = [](int64_t a, int64_t b, int64_t n) {
     return std::min((a - b + n) % n, (b - a + n) % n);
@@ -316,9 +309,9 @@ TEST(Ising, LatticeIsThePeriodicNeighbourhoodTimesSigma) {
 }
 
 TEST(Ising, LatticeReachesAsFarAsAsked) {
-  EnergySpec spec{.architecture = "ising", .options = {{"init", "lattice"}}, .image_shape = {5, 7}};
+  EnergySpec spec{.architecture = {"ising", {{"init", "lattice"}}}, .image_shape = {5, 7}};
   const auto neighbours = [&](const char* reach) {
-    spec.options["reach"] = reach;
+    spec.architecture.options["reach"] = reach;
     const std::vector<float> g = ParameterValues(BuildModel(spec), "G");
     return std::count_if(g.begin(), g.begin() + 35, [](float coupling) { return coupling != 0; });
   };
@@ -346,8 +339,7 @@ TEST(Ising, DenseCouplingsHaveTheLawOfTheReference) {
 }
 
 TEST(Mlp, WeightsStartUniformWithinOneOverTheRootOfTheFanIn) {
-  const onnx::ModelProto model =
-      BuildModel({.architecture = "mlp", .options = {{"hidden", "200"}}, .dimension = 64});
+  const onnx::ModelProto model = BuildModel({.architecture = {"mlp", {{"hidden", "200"}}}, .dimension = 64});
   const std::vector<float> weight = ParameterValues(model, "hidden1.weight");
   const auto [low, high] = std::ranges::minmax(weight);
   EXPECT_GE(low, -0.125f);

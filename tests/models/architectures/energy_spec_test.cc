@@ -28,8 +28,7 @@ void ExpectRejected(const EnergySpec& spec, const std::string& part, const std::
 }
 
 TEST(EnergySpec, MetadataTellsWhatTheModelIs) {
-  const auto metadata = Metadata(BuildModel({.architecture = "mlp",
-                                             .options = {{"hidden", "4,3"}},
+  const auto metadata = Metadata(BuildModel({.architecture = {"mlp", {{"hidden", "4,3"}}},
                                              .image_shape = {2, 3},
                                              .base_mean = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.25f}}));
   EXPECT_EQ(metadata.at(metadata_key::kFormatVersion), "1");
@@ -58,29 +57,50 @@ TEST(EnergySpec, TakesTheDimensionFromShapeOrBase) {
 
 TEST(EnergySpec, UnknownNamesListTheCandidates) {
   ExpectRejected({.architecture = "transformer", .dimension = 3}, "'transformer'", "ising, rbm, mlp, resnet");
-  ExpectRejected({.architecture = "mlp", .options = {{"width", "3"}}, .dimension = 3},
-                 "mlp has no option 'width'", "hidden, activation, slope, input");
-  ExpectRejected({.architecture = "mlp", .options = {{"activation", "gelu"}}, .dimension = 3}, "'gelu'",
+  ExpectRejected({.architecture = {"mlp", {{"width", "3"}}}, .dimension = 3}, "width is no option of mlp",
+                 "hidden, activation, slope, input");
+  ExpectRejected({.architecture = {"mlp", {{"activation", "gelu"}}}, .dimension = 3}, "'gelu'",
                  "swish, relu, tanh, softplus");
-  ExpectRejected({.architecture = "mlp", .options = {{"slope", "x"}}, .dimension = 3}, "fixed, layer, unit");
-  ExpectRejected({.architecture = "mlp", .options = {{"input", "x"}}, .dimension = 3}, "bits, spins");
-  ExpectRejected({.architecture = "ising", .options = {{"init", "x"}}, .dimension = 3},
-                 "dense, zero, lattice");
+  ExpectRejected({.architecture = {"mlp", {{"slope", "x"}}}, .dimension = 3}, "fixed, layer, unit");
+  ExpectRejected({.architecture = {"mlp", {{"input", "x"}}}, .dimension = 3}, "bits, spins");
+  ExpectRejected({.architecture = {"ising", {{"init", "x"}}}, .dimension = 3}, "dense, zero, lattice");
 }
 
 TEST(EnergySpec, BadValuesNameTheOption) {
   for (const char* hidden : {"", "0", "-3", "3,", "3,,3", "3.5", "3 3", "three", "99999999999999999999"})
-    ExpectRejected({.architecture = "mlp", .options = {{"hidden", hidden}}, .dimension = 3},
-                   "option 'hidden' of mlp");
+    ExpectRejected({.architecture = {"mlp", {{"hidden", hidden}}}, .dimension = 3}, "hidden must");
   for (const char* scale : {"", "nan", "inf", "1e999", "0.1x", "one"})
-    ExpectRejected({.architecture = "rbm", .options = {{"scale", scale}}, .dimension = 3},
-                   "option 'scale' of rbm");
-  ExpectRejected({.architecture = "rbm", .options = {{"hidden", "2,2"}}, .dimension = 3},
-                 "option 'hidden' of rbm");
-  ExpectRejected({.architecture = "ising", .options = {{"field", "yes"}}, .dimension = 3},
-                 "option 'field' of ising");
-  ExpectRejected({.architecture = "resnet", .options = {{"blocks", "-1"}}, .image_shape = {3, 3}},
-                 "option 'blocks' of resnet");
+    ExpectRejected({.architecture = {"rbm", {{"scale", scale}}}, .dimension = 3}, "scale must");
+  ExpectRejected({.architecture = {"rbm", {{"hidden", "2,2"}}}, .dimension = 3}, "hidden must");
+  ExpectRejected({.architecture = {"ising", {{"field", "yes"}}}, .dimension = 3}, "field must");
+  ExpectRejected({.architecture = {"resnet", {{"blocks", "-1"}}}, .image_shape = {3, 3}}, "blocks must");
+}
+
+TEST(EnergySpec, MistakesTellTheirOption) {
+  const auto key = [](const EnergySpec& spec) -> std::string {
+    try {
+      BuildModel(spec);
+    } catch (const OptionError& error) {
+      return error.key();
+    }
+    return "";
+  };
+  EXPECT_EQ(key({.architecture = "transformer", .dimension = 3}), "architecture");
+  EXPECT_EQ(key({.architecture = {"mlp", {{"width", "3"}}}, .dimension = 3}), "width");
+  EXPECT_EQ(key({.architecture = {"mlp", {{"hidden", std::vector<int64_t>{3, 0}}}}, .dimension = 3}),
+            "hidden");
+  EXPECT_EQ(key({.architecture = {"rbm", {{"hidden", 0.5}}}, .dimension = 3}), "hidden");
+  EXPECT_EQ(key({.architecture = {"ising", {{"field", "yes"}}}, .dimension = 3}), "field");
+  EXPECT_EQ(key({.architecture = "resnet", .dimension = 9}), "image_shape");
+  EXPECT_EQ(key({.architecture = "mlp"}), "dimension");
+}
+
+TEST(EnergySpec, OptionsMayBeValuesInsteadOfText) {
+  const auto bytes = [](OptionMap options) {
+    return BuildModel({.architecture = {"mlp", std::move(options)}, .dimension = 3}).SerializeAsString();
+  };
+  EXPECT_EQ(bytes({{"hidden", std::vector<int64_t>{4, 3}}}), bytes({{"hidden", "4,3"}}));
+  EXPECT_EQ(bytes({{"hidden", int64_t{4}}}), bytes({{"hidden", "4"}}));
 }
 
 TEST(EnergySpec, BadDimensions) {
@@ -90,15 +110,13 @@ TEST(EnergySpec, BadDimensions) {
                  "is 5");
   ExpectRejected({.architecture = "mlp", .image_shape = {0, 3}}, "0x3");
   ExpectRejected({.architecture = "resnet", .dimension = 9}, "resnet needs an image shape");
-  ExpectRejected({.architecture = "ising", .options = {{"init", "lattice"}}, .dimension = 9},
-                 "needs an image shape");
+  ExpectRejected({.architecture = {"ising", {{"init", "lattice"}}}, .dimension = 9}, "needs an image shape");
   ExpectRejected({.architecture = "mlp", .dimension = 3, .base_mean = {0.5f}}, "base distribution has 1",
                  "model 3");
 }
 
 TEST(EnergySpec, TooManyParametersAreRefusedBeforeTheyAreMade) {
-  ExpectRejected({.architecture = "mlp", .options = {{"hidden", "1000000,1000000"}}, .dimension = 3},
-                 "2 GiB");
+  ExpectRejected({.architecture = {"mlp", {{"hidden", "1000000,1000000"}}}, .dimension = 3}, "2 GiB");
   ExpectRejected({.architecture = "ising", .dimension = int64_t{1} << 30}, "2 GiB");
 }
 
@@ -111,10 +129,11 @@ TEST(EnergySpec, ImageShapesAreParsed) {
 }
 
 TEST(Registry, EveryDefaultIsValid) {
-  for (const Architecture* architecture : Architectures()) {
+  for (const ArchitectureKind* architecture : Architectures()) {
+    const Schema& schema = architecture->schema();
     EnergySpec spec{.architecture = architecture->name, .image_shape = {3, 3}};
-    for (const OptionDescription& option : architecture->options)
-      spec.options[option.name] = option.default_value;
+    for (const Option& option : schema.options)
+      spec.architecture.options[option.key] = FormatOption(option.Get(schema.defaults));
     EXPECT_NO_THROW(BuildModel(spec)) << architecture->name;
     EXPECT_EQ(&FindArchitecture(architecture->name), architecture);
   }

@@ -43,7 +43,7 @@ TEST(BaseDistribution, SubtractsTheLogProbability) {
   const std::vector<float> mean = {0.1f, 0.5f, 0.999f, 1e-6f, 0.25f, 0.75f};
   for (const char* architecture : {"ising", "rbm", "mlp", "resnet"}) {
     EnergySpec spec{.architecture = architecture, .image_shape = {2, 3}};
-    if (spec.architecture == "resnet") spec.options["channels"] = "3";
+    if (spec.architecture.kind == "resnet") spec.architecture.options["channels"] = 3;
     const onnx::ModelProto without = BuildModel(spec);
     spec.base_mean = mean;
     ExpectBaseAdded(without, BuildModel(spec), mean);
@@ -51,7 +51,7 @@ TEST(BaseDistribution, SubtractsTheLogProbability) {
 }
 
 TEST(BaseDistribution, OfOneVariable) {
-  EnergySpec spec{.architecture = "ising", .options = {{"field", "0.5"}}, .dimension = 1};
+  EnergySpec spec{.architecture = {"ising", {{"field", "0.5"}}}, .dimension = 1};
   const onnx::ModelProto without = BuildModel(spec);
   spec.base_mean = {0.3f};
   ExpectBaseAdded(without, BuildModel(spec), spec.base_mean);

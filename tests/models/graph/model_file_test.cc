@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 onnx::ModelProto SmallModel() {
-  return BuildModel({.architecture = "mlp", .options = {{"hidden", "3"}}, .dimension = 4});
+  return BuildModel({.architecture = {"mlp", {{"hidden", "3"}}}, .dimension = 4});
 }
 
 void WriteFile(const fs::path& path, const std::string& bytes) {
@@ -42,7 +42,7 @@ TEST(ModelFile, ReadsWhatItWrote) {
 TEST(ModelFile, NamesAFileThatCannotBeRead) {
   const TempDir folder;
   ExpectError(
-      ErrorCode::kIo, [&] { LoadModel(folder.File("none.onnx")); }, "none.onnx", "No such file");
+      ErrorCode::kIo, [&] { LoadModel(folder.File("none.onnx")); }, "none.onnx", "no such file");
   ExpectError(
       ErrorCode::kIo, [&] { LoadModel(folder.path()); }, "folder");
 }

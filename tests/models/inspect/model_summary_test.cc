@@ -67,8 +67,8 @@ TEST(Contract, BrokenOnesAreNamedOneByOne) {
 }
 
 TEST(Summary, ListsParametersAndOperators) {
-  const onnx::ModelProto model = BuildModel(
-      {.architecture = "mlp", .options = {{"hidden", "5"}, {"activation", "relu"}}, .dimension = 3});
+  const onnx::ModelProto model =
+      BuildModel({.architecture = {"mlp", {{"hidden", "5"}, {"activation", "relu"}}}, .dimension = 3});
   const ModelSummary summary = Summarise(model, "m", {});
   EXPECT_EQ(summary.opset, 17);
   EXPECT_EQ(summary.ir_version, 8);

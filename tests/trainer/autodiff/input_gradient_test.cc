@@ -72,7 +72,7 @@ class InputGradientTest : public testing::TestWithParam<const char*> {};
 TEST_P(InputGradientTest, OfBuiltInModels) {
   const std::string architecture = GetParam();
   EnergySpec spec = architecture == "resnet" ? Spec(architecture, 64, {8, 8}) : Spec(architecture, 20);
-  if (architecture == "resnet") spec.options["channels"] = "8";
+  if (architecture == "resnet") spec.architecture.options["channels"] = "8";
   onnx::ModelProto model = BuildModel(spec);
   const onnx::ModelProto before = model;
   AttachInputGradient(model);

@@ -19,7 +19,8 @@ TEST_P(BuiltInModels, Pass) {
   EnergySpec spec;
   spec.architecture = GetParam();
   spec.dimension = 64;
-  if (spec.architecture == "resnet") spec.image_shape = {8, 8}, spec.options["channels"] = "8";
+  if (spec.architecture.kind == "resnet")
+    spec.image_shape = {8, 8}, spec.architecture.options["channels"] = "8";
   spec.seed = 2;
   spec.base_mean.assign(64, 0.25f);
   const ModelCheck check = CheckModel(BuildModel(spec), "test");

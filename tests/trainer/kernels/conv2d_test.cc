@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Conv2dTest,
                          [](const auto& test) { return test.param.name; });
 
 TEST(Conv2dDetailTest, TheSameBitsForAnyNumberOfThreads) {
-  const ParallelFor one = Threads(1), three = Threads(3);
+  const TaskRunner one = Threads(1), three = Threads(3);
   for (size_t stride : {1, 2}) {
     const Conv2dShape shape = ShapeOf({"", 70, 16, 7, 7, 24, 3, 3, stride, 1});
     EXPECT_EQ(WinogradPays(shape), stride == 1);

@@ -104,7 +104,7 @@ TEST(DenseTest, ManyRowsAreSummedInPartsThatAddUp) {
 TEST(DenseTest, TheSameBitsForAnyNumberOfThreads) {
   const DenseShape shape{4224, 32, 48};
   const DenseData data(shape);
-  const ParallelFor one = Threads(1), three = Threads(3);
+  const TaskRunner one = Threads(1), three = Threads(3);
   for (const SimdKernels* simd : AvailableSimdKernels()) {
     EXPECT_EQ(DenseResult({*simd, one}, shape, data, &kBeta),
               DenseResult({*simd, three}, shape, data, &kBeta))

@@ -22,7 +22,7 @@ inline std::vector<float> RandomFloats(size_t count, unsigned seed) {
   return values;
 }
 
-inline ParallelFor Threads(int threads) {
+inline TaskRunner Threads(int threads) {
   return [threads](size_t count, const std::function<void(size_t)>& task) {
     std::atomic<size_t> next{0};
     const auto work = [&] {
@@ -37,7 +37,7 @@ inline ParallelFor Threads(int threads) {
 
 // Calls test(context) for every instruction set of this processor.
 inline void ForEachSimd(const std::function<void(const KernelContext&)>& test) {
-  const ParallelFor one_thread = Threads(1);
+  const TaskRunner one_thread = Threads(1);
   for (const SimdKernels* simd : AvailableSimdKernels()) {
     SCOPED_TRACE(simd->name);
     test({*simd, one_thread});

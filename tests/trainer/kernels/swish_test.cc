@@ -72,7 +72,7 @@ TEST(SwishTest, ExtremeValuesStayDefined) {
 TEST(SwishTest, TheSameBitsForAnyNumberOfThreads) {
   const size_t count = 100001;
   const std::vector<float> x = RandomFloats(count, 1), dy = RandomFloats(count, 2);
-  const ParallelFor one = Threads(1), three = Threads(3);
+  const TaskRunner one = Threads(1), three = Threads(3);
   for (const SimdKernels* simd : AvailableSimdKernels()) {
     std::vector<float> a(count), b(count);
     EXPECT_EQ(SwishGrad({*simd, one}, count, 0.9f, x.data(), dy.data(), a.data()),

@@ -19,9 +19,10 @@ EnergySpec Network(const std::string& architecture) {
   spec.image_shape = {8, 8};
   spec.seed = 3;
   if (architecture == "resnet") {
-    spec.options = {{"channels", "16"}, {"downsample", "1"}, {"blocks", "1"}, {"slope", "layer"}};
+    spec.architecture.options = {
+        {"channels", "16"}, {"downsample", "1"}, {"blocks", "1"}, {"slope", "layer"}};
   } else {
-    spec.options = {{"hidden", "20,24"}};
+    spec.architecture.options = {{"hidden", "20,24"}};
   }
   return spec;
 }

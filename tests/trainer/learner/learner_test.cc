@@ -300,7 +300,7 @@ TEST(Learner, LossFallsAndTheAverageFollows) {
 
 // Every built-in architecture on a base distribution, which is not trained.
 TEST(Learner, TrainsTheBuiltInArchitectures) {
-  const std::map<std::string, std::map<std::string, std::string>> architectures = {
+  const std::map<std::string, OptionMap> architectures = {
       {"ising", {{"field", "0"}}},
       {"rbm", {{"hidden", "8"}}},
       {"mlp", {{"hidden", "16,16"}}},
@@ -308,8 +308,7 @@ TEST(Learner, TrainsTheBuiltInArchitectures) {
   for (const auto& [name, architecture_options] : architectures) {
     SCOPED_TRACE(name);
     EnergySpec energy;
-    energy.architecture = name;
-    energy.options = architecture_options;
+    energy.architecture = {name, architecture_options};
     energy.dimension = kDimension;
     energy.image_shape = {2, 3};
     energy.base_mean.assign(kDimension, 0.4f);

@@ -34,7 +34,7 @@ class PixelSums {
   void Run(size_t images, const float* in, const float* bias, float* out) const {
     const std::vector<float> start = PadToPanels(context_.simd, bias, result_.channels);
     const size_t task_images = TaskImages(result_.pixels(), images);
-    context_.parallel_for(DivideUp(images, task_images), [&](size_t task) {
+    context_.run_tasks(DivideUp(images, task_images), [&](size_t task) {
       const size_t first = task * task_images;
       RunTask(std::min(task_images, images - first), in + first * source_.size(), start.data(),
               out + first * result_.size());
@@ -121,7 +121,7 @@ void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, con
 
 void ToChannelsLast(const KernelContext& context, const PixelLayout& layout, const float* in, float* out) {
   const auto [images, channels, pixels] = layout;
-  context.parallel_for(images, [=, &context, channels = channels, pixels = pixels](size_t n) {
+  context.run_tasks(images, [=, &context, channels = channels, pixels = pixels](size_t n) {
     context.simd.transpose(channels, pixels, in + n * channels * pixels, pixels, out + n * channels * pixels,
                            channels);
   });

@@ -27,7 +27,7 @@ class WeightGrad {
 
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
     const size_t task_images = TaskImages(output_.pixels(), shape_.images);
-    context_.parallel_for(parts_, [&](size_t part) {
+    context_.run_tasks(parts_, [&](size_t part) {
       const size_t end = shape_.images * (part + 1) / parts_;
       for (size_t n = shape_.images * part / parts_; n < end; n += task_images) {
         AddImages(part, std::min(task_images, end - n), x + n * input_.size(), dy + n * output_.size());
@@ -35,7 +35,7 @@ class WeightGrad {
     });
     const size_t taps = grid_.taps.size(), channels = input_.channels;
     const size_t tap_stride = gathered_ ? channels : sum_.right_blocks() * sum_.panel();
-    sum_.Finish(context_.parallel_for, [&](size_t out, const float* values) {
+    sum_.Finish(context_.run_tasks, [&](size_t out, const float* values) {
       for (size_t c = 0; c < channels; ++c) {
         for (size_t t = 0; t < taps; ++t) dw[(out * channels + c) * taps + t] = values[t * tap_stride + c];
       }

@@ -20,7 +20,7 @@ PackedPanels PackWeights(const KernelContext& context, const Tiling& tiling, Wei
   const size_t sources = tiling.source.channels, results = tiling.result.channels;
   const AlignedBuffer buffer(sources * results * kProducts * sizeof(float));
   float* const transformed = buffer.floats();
-  context.parallel_for(sources, [&](size_t source) {
+  context.run_tasks(sources, [&](size_t source) {
     for (size_t result = 0; result < results; ++result) {
       float w[9];
       weight(source, result, w);
@@ -47,7 +47,7 @@ class TiledConvolution {
     const std::vector<float> start = PadToPanels(context_.simd, bias, tiling_.result.channels);
     const size_t task_images =
         std::clamp<size_t>(kTaskTiles / tiling_.tiles(), 1, std::max<size_t>(images, 1));
-    context_.parallel_for(DivideUp(images, task_images), [&](size_t task) {
+    context_.run_tasks(DivideUp(images, task_images), [&](size_t task) {
       const size_t first = task * task_images;
       RunTask(std::min(task_images, images - first), in + first * tiling_.source.size(), start.data(),
               out + first * tiling_.result.size());

@@ -37,16 +37,16 @@ class TiledWeightGrad {
     if (dbias) std::fill_n(dbias, shape_.out_channels, 0.0f);
     for (size_t first = 0; first < shape_.images; first += held_images_) {
       const size_t images = std::min(held_images_, shape_.images - first);
-      context_.parallel_for(images, [&](size_t n) {
+      context_.run_tasks(images, [&](size_t n) {
         TransformImage(n, x + (first + n) * tiling_.source.size(), dy + (first + n) * tiling_.result.size());
       });
-      context_.parallel_for(kProducts, [&](size_t product) { Sum(product, images * tiling_.tiles()); });
+      context_.run_tasks(kProducts, [&](size_t product) { Sum(product, images * tiling_.tiles()); });
       if (dbias)
         context_.simd.add_rows(images, shape_.out_channels, image_bias_.data(), shape_.out_channels, dbias);
     }
     sum_.FillEmptyParts();
-    context_.parallel_for(shape_.out_channels,
-                          [&](size_t out) { Finish(out, dw + out * shape_.in_channels * 9); });
+    context_.run_tasks(shape_.out_channels,
+                       [&](size_t out) { Finish(out, dw + out * shape_.in_channels * 9); });
   }
 
  private:

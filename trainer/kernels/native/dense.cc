@@ -17,7 +17,7 @@ void MultiplyByWeights(const KernelContext& context, const DenseShape& shape, co
                        const float* bias, float* y, Finish finish) {
   const PackedPanels weights(context, shape.in, shape.out, w, shape.transposed);
   const std::vector<float> start = PadToPanels(context.simd, bias, shape.out);
-  context.parallel_for(DivideUp(shape.rows, kTaskRows), [&](size_t task) {
+  context.run_tasks(DivideUp(shape.rows, kTaskRows), [&](size_t task) {
     const size_t first = task * kTaskRows, count = std::min(kTaskRows, shape.rows - first);
     const size_t next = first + count;
     const float* in_rows[kTaskRows];

@@ -46,10 +46,10 @@ class Backward {
   }
 
   void Run() {
-    context_.parallel_for(parts_, [&](size_t part) { RunPart(part); });
+    context_.run_tasks(parts_, [&](size_t part) { RunPart(part); });
     if (gradients_.dw) {
       const size_t columns = shape_.transposed ? shape_.in : shape_.out;
-      sum_->Finish(context_.parallel_for, [&](size_t l, const float* values) {
+      sum_->Finish(context_.run_tasks, [&](size_t l, const float* values) {
         float* result = gradients_.dw + l * columns;
         if (values != result) std::copy_n(values, columns, result);
       });

@@ -61,7 +61,7 @@ std::optional<SimdKernels::Elementwise> ElementwiseOpOf(const std::string& op) {
 
 void RunElementwise(const KernelContext& context, size_t size, std::span<const ElementwiseInput> inputs,
                     std::span<const ElementwiseInstruction> program, std::span<float* const> results) {
-  context.parallel_for(DivideUp(size, kTaskElements), [&](size_t task) {
+  context.run_tasks(DivideUp(size, kTaskElements), [&](size_t task) {
     Runner runner(context.simd, inputs, program, results);
     const size_t end = std::min(size, (task + 1) * kTaskElements);
     for (size_t first = task * kTaskElements; first < end; first += kPiece) {

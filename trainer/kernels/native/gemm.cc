@@ -53,7 +53,7 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
 PackedPanels::PackedPanels(const KernelContext& context, size_t depth, size_t columns, const float* matrix,
                            bool transposed)
     : PackedPanels(context.simd, 1, depth, columns) {
-  context.parallel_for(panels(), [&](size_t p) {
+  context.run_tasks(panels(), [&](size_t p) {
     float* panel = MutablePanel(p);
     const size_t first = p * width_, used = Used(p);
     if (used < width_) std::fill_n(panel, depth * width_, 0.0f);

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "trainer/kernels/native/parallel_for.h"
 #include "trainer/kernels/native/read_ahead.h"
 #include "trainer/kernels/native/scratch.h"
+#include "trainer/kernels/native/task_runner.h"
 #include "trainer/kernels/simd/simd_kernels.h"
 
 namespace ort_ed {
@@ -14,7 +14,7 @@ namespace ort_ed {
 // How a kernel runs: with which instructions and on which threads.
 struct KernelContext {
   const SimdKernels& simd;
-  const ParallelFor& parallel_for;
+  const TaskRunner& run_tasks;
 };
 
 inline size_t DivideUp(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -22,7 +22,7 @@ inline size_t DivideUp(size_t a, size_t b) { return (a + b - 1) / b; }
 // task(number, first, size) for each range of `range` (the last may be smaller) of `count` things.
 template <typename Task>
 void ForRanges(const KernelContext& context, size_t count, size_t range, Task task) {
-  context.parallel_for(DivideUp(count, range), [&](size_t i) {
+  context.run_tasks(DivideUp(count, range), [&](size_t i) {
     const size_t first = i * range;
     task(i, first, range < count - first ? range : count - first);
   });
@@ -37,7 +37,7 @@ class PackedPanels {
   template <typename Weight>
   PackedPanels(const KernelContext& context, size_t taps, size_t depth, size_t columns, Weight weight)
       : PackedPanels(context.simd, taps, depth, columns) {
-    context.parallel_for(panels(), [&](size_t p) { Fill(p, weight); });
+    context.run_tasks(panels(), [&](size_t p) { Fill(p, weight); });
   }
 
   // A matrix of depth x columns, row by row, or its transpose.

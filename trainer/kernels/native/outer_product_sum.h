@@ -53,10 +53,10 @@ class OuterProductSum {
   // Adds the parts and calls take(l, sums) with sums[tap * right_blocks() * panel() + r] for each l, on
   // several threads.
   template <typename Take>
-  void Finish(const ParallelFor& parallel_for, Take take) {
+  void Finish(const TaskRunner& run_tasks, Take take) {
     constexpr size_t kTaskRows = 8;
     FillEmptyParts();
-    parallel_for(DivideUp(left_columns_, kTaskRows), [&](size_t task) {
+    run_tasks(DivideUp(left_columns_, kTaskRows), [&](size_t task) {
       const size_t end = std::min(left_columns_, (task + 1) * kTaskRows);
       for (size_t l = task * kTaskRows; l < end; ++l) take(l, AddParts(l));
     });

@@ -69,9 +69,9 @@ class Call {
  public:
   explicit Call(OrtKernelContext* context)
       : context_(context),
-        parallel_for_([this](size_t count, const std::function<void(size_t)>& task) { Run(count, task); }) {}
+        run_tasks_([this](size_t count, const std::function<void(size_t)>& task) { Run(count, task); }) {}
 
-  KernelContext kernels() const { return {BestSimdKernels(), parallel_for_}; }
+  KernelContext kernels() const { return {BestSimdKernels(), run_tasks_}; }
 
   size_t InputCount() const { return context_.GetInputCount(); }
   Dims Shape(size_t i) const { return context_.GetInput(i).GetTensorTypeAndShapeInfo().GetShape(); }
@@ -119,7 +119,7 @@ class Call {
   }
 
   Ort::KernelContext context_;
-  ParallelFor parallel_for_;
+  TaskRunner run_tasks_;
 };
 
 inline void Require(bool condition, const char* what) {
