@@ -218,10 +218,12 @@ Option& AddEnumOption(Schema& schema, std::string_view section, std::string_view
   return option;
 }
 
-void AddOptions(Schema& schema, std::string_view section, const Schema& inner, std::ptrdiff_t offset) {
+void AddOptions(Schema& schema, std::string_view section, const Schema& inner, std::ptrdiff_t offset,
+                const std::optional<Option::Condition>& condition) {
   for (Option option : inner.options) {
     option.offset += offset;
     if (!section.empty()) option.section = section;
+    if (condition) option.conditions.push_back(*condition);
     schema.options.push_back(std::move(option));
   }
 }
@@ -273,6 +275,12 @@ std::vector<VisibleOption> VisibleOptions(const Schema& schema) {
 
 void GivenOptions::Add(const std::string& key, OptionValue value, std::string origin) {
   given_[key] = {std::move(value), std::move(origin)};
+}
+
+std::vector<std::string> GivenOptions::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, given] : given_) keys.push_back(key);
+  return keys;
 }
 
 std::string GivenOptions::OriginOf(const std::string& key) const {

@@ -119,15 +119,16 @@ TEST_F(PlotTest, MistakesAreToldAndLeaveNoPicture) {
   WriteFileAtomically(model_, MlpModel(5, {4}));
   const std::string rows = folder_.File("x.csv");
   WriteBytes(rows, "0,1,0\n");
-  ExpectFailure({"histogram", rows}, 1,
-                "unknown kind of picture 'histogram'; there are landscape, planar, samples");
+  ExpectFailure({"histogram", rows}, 1, "kind must be one of landscape, planar, samples");
   ExpectFailure({"samples", rows}, 2, "--shape");
   ExpectFailure({"samples", rows, "--shape", "3"}, 2, "28x28");
   ExpectFailure({"samples", rows, "--shape", "3x-1"}, 2, "28x28");
   ExpectFailure({"samples", rows, "--shape", "2x2"}, 1, "3 columns; 4 are expected");
-  ExpectFailure({"samples", rows, "--shape", "1x3", "--truth", rows}, 2, "--truth means nothing");
+  ExpectFailure({"samples", rows, "--shape", "1x3", "--truth", rows}, 2,
+                "--truth has no effect with kind samples");
+  ExpectFailure({"samples", rows, "--shape", "1x3", "--device", "cpu"}, 2, "--device has no effect");
   ExpectFailure({"planar", rows}, 2, "--density");
-  ExpectFailure({"planar", rows, "--density", "moon"}, 1, "there are 2spirals");
+  ExpectFailure({"planar", rows, "--density", "moon"}, 1, "--density must be one of 2spirals");
   ExpectFailure({"landscape", model_, "--density", "moons"}, 1, "5 variables");
   ExpectFailure({"couplings", model_}, 1, "not quadratic");
   ExpectFailure({"curves", folder_.path()}, 1, "metrics.jsonl' does not exist");

@@ -162,6 +162,20 @@ TEST(Options, WhatHasNoEffectIsRefused) {
   EXPECT_EQ(Refusal({{"strict", "true"}, {"threshold", "0.2"}}), "");
 }
 
+TEST(Options, AStructInsideMayHaveAConditionOfItsOwn) {
+  struct Outer {
+    std::string kind = "a";
+    Limits limits;
+    static void Describe(Declare<Outer>& declare) {
+      declare("kind", &Outer::kind, "a|b", "which");
+      declare.All(&Outer::limits, Option::Condition{"kind", "b"});
+    }
+  };
+  EXPECT_EQ(MakeOptions<Outer>({{"kind", "b"}, {"clip", 2.0}}).limits.clip, 2);
+  EXPECT_THROW(MakeOptions<Outer>({{"clip", 2.0}}), OptionError);
+  EXPECT_THROW(MakeOptions<Outer>({{"kind", "b"}, {"threshold", 0.2}}), OptionError);
+}
+
 TEST(Options, FilesMayNameWhatIsAtItsDefault) {
   GivenOptions given = Give({{"threshold", "0.5"}}, "run.toml:");
   given.AllowDefaultsFrom("run.toml:");

@@ -27,5 +27,7 @@ forbid trainer/kernels 'kernels know nothing of graphs' 'onnx/|models/|trainer/(
 forbid trainer/graph 'rewriting keeps what a model computes; gradients come after' 'trainer/(autodiff|passes|learner|negatives|objective|optimizer|check)'
 forbid trainer/autodiff 'gradients are made of standard operators; passes come after' 'trainer/(passes|learner|negatives|objective|optimizer|check)'
 forbid trainer/passes 'passes change graphs, whatever they are for' 'trainer/(learner|negatives|objective|optimizer|check)'
+forbid tools/jobs 'jobs are functions: no front end, no output, no signals' "$front_end|iostream|csignal|tools/cli/"
+forbid tools/plot 'pictures are functions: no front end, no output, no signals' "$front_end|iostream|csignal|tools/cli/"
 [[ $failed -eq 0 ]] && echo "layers: as designed"
 exit $failed

@@ -1,16 +1,27 @@
 #include <iostream>
 
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
+#include <spdlog/fmt/fmt.h>
 
-#include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "tools/cli/command.h"
-#include "tools/cli/progress.h"
-#include "trainer/check/model_check.h"
+#include "tools/cli/terminal.h"
+#include "tools/jobs/check.h"
 
 namespace ort_ed {
 namespace {
+
+struct CheckCommand {
+  std::string model;
+  bool json = false;
+  GradientCheckOptions gradients;
+
+  static void Describe(Declare<CheckCommand>& declare) {
+    declare("model", &CheckCommand::model, "FILE", "an energy model, .onnx").Positional();
+    declare("json", &CheckCommand::json, "", "print the report as JSON");
+    declare.All(&CheckCommand::gradients);
+  }
+};
 
 const char* Text(GradientVerdict verdict) {
   switch (verdict) {
@@ -139,60 +150,35 @@ std::string WhatFailed(const ModelCheck& check, const std::string& path) {
   return "";
 }
 
-void AddArguments(argparse::ArgumentParser& parser) {
-  parser.add_argument("model").help("an energy model, .onnx");
-  parser.add_argument("--rows")
-      .default_value(int64_t{4})
-      .scan<'i', int64_t>()
-      .metavar("N")
-      .help("random binary rows on which gradients are compared");
-  parser.add_argument("--seed")
-      .default_value(uint64_t{0})
-      .scan<'u', uint64_t>()
-      .metavar("S")
-      .help("of the random rows and directions");
-  parser.add_argument("--json").flag().help("print the report as JSON");
-}
-
-ModelCheck Check(const std::string& path, const ModelCheckOptions& options, bool as_json) {
+ModelCheck CheckOf(const CheckCommand& command) {
   try {
-    return CheckModel(LoadModel(path), path, options);
+    Terminal terminal;
+    return Check(LoadedModel(command.model), command.gradients, terminal).check;
   } catch (const Error& error) {
-    if (as_json && error.code() == ErrorCode::kBadModel) PrintJson(error, path);
+    if (command.json && error.code() == ErrorCode::kBadModel) PrintJson(error, command.model);
     throw;
   }
 }
 
-void Run(const argparse::ArgumentParser& arguments) {
-  const auto path = arguments.get<std::string>("model");
-  ModelCheckOptions options{.rows = arguments.get<int64_t>("--rows"),
-                            .seed = arguments.get<uint64_t>("--seed")};
-  if (options.rows < 1) throw UsageError("--rows must be at least 1");
-  options.on_progress = ShowWork("comparing gradients", "tensors");
-  const bool as_json = arguments.get<bool>("--json");
-  const ModelCheck check = Check(path, options, as_json);
-  if (as_json) {
-    PrintJson(check, path);
+void RunCheck(const CheckCommand& command) {
+  const ModelCheck check = CheckOf(command);
+  if (command.json) {
+    PrintJson(check, command.model);
   } else {
-    PrintText(check, path);
+    PrintText(check, command.model);
   }
-  if (!check.passed()) throw Error(ErrorCode::kBadModel, WhatFailed(check, path));
+  if (!check.passed()) throw Error(ErrorCode::kBadModel, WhatFailed(check, command.model));
 }
 
 }  // namespace
 
-extern const Command kCheckCommand = {
-    .name = "check",
-    .summary = "whether a model keeps the energy model contract and can be trained",
-    .examples =
-        "  ort-ed check model.onnx           contract, operators without gradient rule, gradients against\n"
-        "                                    central differences; exit code 1 if something is wrong or the\n"
-        "                                    model cannot be trained, 0 if only gradient-guided samplers\n"
-        "                                    cannot be used\n"
-        "  ort-ed check model.onnx --json    the same for programs\n"
-        "  ort-ed check model.onnx --rows 16 --seed 3",
-    .add_arguments = AddArguments,
-    .run = Run,
-};
+extern const Command kCheckCommand = MakeCommand<CheckCommand, RunCheck>(
+    "check", "whether a model keeps the energy model contract and can be trained",
+    "  ort-ed check model.onnx           contract, operators without gradient rule, gradients against\n"
+    "                                    central differences; exit code 1 if something is wrong or the\n"
+    "                                    model cannot be trained, 0 if only gradient-guided samplers\n"
+    "                                    cannot be used\n"
+    "  ort-ed check model.onnx --json    the same for programs\n"
+    "  ort-ed check model.onnx --rows 16 --seed 3");
 
 }  // namespace ort_ed

@@ -1,28 +1,35 @@
 #include <iostream>
 
 #include <nlohmann/json.hpp>
-#include <onnx/onnx_pb.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-#include "models/graph/model_file.h"
-#include "models/inspect/model_summary.h"
-#include "ort_ed/energy_model.h"
 #include "ort_ed/metadata.h"
 #include "tools/cli/command.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/terminal.h"
+#include "tools/jobs/inspect.h"
 #include "tools/jobs/quadratic_couplings.h"
-#include "tools/jobs/sampling_model.h"
-#include "tools/jobs/tensor_shapes.h"
-#include "trainer/autodiff/rules.h"
-#include "trainer/graph/inline_functions.h"
 
 namespace ort_ed {
 namespace {
 
+struct InspectCommand {
+  std::string model, couplings;
+  bool json = false;
+
+  static void Describe(Declare<InspectCommand>& declare) {
+    using C = InspectCommand;
+    declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
+    declare("json", &C::json, "", "everything as one JSON object");
+    declare("couplings", &C::couplings, "FILE",
+            "of an Ising-like model: writes J of U = const - h's - s'Js, s = 2x - 1: .npy, .csv or .tsv");
+  }
+};
+
 // Whether a gradient passes through the operator.
-const char* Trainable(const OperatorSummary& op, int64_t opset) {
-  switch (Classify(op.domain, op.op, opset)) {
+const char* Trainable(Differentiability differentiability) {
+  switch (differentiability) {
     case Differentiability::kRule:
       return "yes";
     case Differentiability::kLeaf:
@@ -37,20 +44,22 @@ std::string FullName(const OperatorSummary& op) {
   return op.domain.empty() ? op.op : op.domain + "." + op.op;
 }
 
-nlohmann::ordered_json Json(const ModelSummary& summary, const std::string& path) {
+nlohmann::ordered_json Json(const InspectResult& result, const std::string& path) {
   using nlohmann::ordered_json;
+  const ModelSummary& summary = result.summary;
   const auto number_or_null = [](const std::optional<int64_t>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
   };
   ordered_json parameters = ordered_json::array(), operators = ordered_json::array();
   for (const TensorSummary& tensor : summary.parameters)
     parameters.push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"elements", tensor.elements}});
-  for (const OperatorSummary& op : summary.operators) {
+  for (size_t i = 0; i < summary.operators.size(); ++i) {
+    const OperatorSummary& op = summary.operators[i];
     operators.push_back({{"op", op.op},
                          {"domain", op.domain},
                          {"count", op.count},
                          {"flops_per_row", number_or_null(op.flops_per_row)},
-                         {"trainable", Trainable(op, summary.opset)}});
+                         {"trainable", Trainable(result.differentiability[i])}});
   }
   ordered_json metadata = summary.metadata;
   metadata.erase(metadata_key::kGradientFragment);
@@ -102,15 +111,18 @@ std::string Overview(const ModelSummary& summary, const std::string& path) {
   return text;
 }
 
-std::string Tables(const ModelSummary& summary) {
+std::string Tables(const InspectResult& result) {
+  const ModelSummary& summary = result.summary;
   std::string text = fmt::format("\n{:<32}{:<24}{:>12}\n", "parameter", "shape", "elements");
   for (const TensorSummary& tensor : summary.parameters)
     text += fmt::format("{:<32}{:<24}{:>12}\n", tensor.name,
                         fmt::format("[{}]", fmt::join(tensor.shape, ", ")), tensor.elements);
   text += fmt::format("\n{:<32}{:>8}{:>16}  {}\n", "operator", "nodes", "FLOPs per row", "trainable");
-  for (const OperatorSummary& op : summary.operators)
+  for (size_t i = 0; i < summary.operators.size(); ++i) {
+    const OperatorSummary& op = summary.operators[i];
     text += fmt::format("{:<32}{:>8}{:>16}  {}\n", FullName(op), op.count, Flops(op.flops_per_row),
-                        Trainable(op, summary.opset));
+                        Trainable(result.differentiability[i]));
+  }
   if (summary.metadata.empty()) return text;
   text += "\nmetadata\n";
   for (const auto& [key, value] : summary.metadata)
@@ -118,50 +130,34 @@ std::string Tables(const ModelSummary& summary) {
   return text;
 }
 
-void AddArguments(argparse::ArgumentParser& parser) {
-  parser.add_description(
-      "Tell what an energy model is: dimension, parameters, cost, operators, metadata.\n\n"
-      "FLOPs per row count two per multiply-and-add of a product or convolution and one per element of\n"
-      "anything else that computes. Trainable is `yes` where a gradient passes through the operator,\n"
-      "`constant` where it is zero (comparisons, shapes, constants), and `no` where training through it\n"
-      "is an error.");
-  parser.add_argument("model").help("an energy model, .onnx");
-  parser.add_argument("--json").flag().help("everything as one JSON object");
-  parser.add_argument("--couplings")
-      .metavar("FILE")
-      .help("of an Ising-like model: writes J of U = const - h's - s'Js, s = 2x - 1: .npy, .csv or .tsv");
-}
-
-void Run(const argparse::ArgumentParser& arguments) {
-  CheckOutputPaths(arguments, {"--couplings"}, {"model"});
-  const auto path = arguments.get("model");
-  onnx::ModelProto model = LoadModel(path);
-  const EnergyContract contract = CheckContract(model, path);
-  CheckOnnx(model, path);
-  InlineFunctions(model);  // as in training: what counts is what the functions compute
-  const ModelSummary summary = Summarise(model, path, ShapesOfOneRow(model, contract, path));
-  if (const auto file = arguments.present("--couplings"))
-    WriteCouplings(*file, QuadraticCouplings(LoadForSampling(path, {}, "gibbs"), path));
-  if (arguments.get<bool>("--json")) {
+void RunInspect(const InspectCommand& command) {
+  CheckOutputPaths({{"couplings", command.couplings}}, {{"model", command.model}}, command.json);
+  const LoadedModel model(command.model);
+  const InspectResult result = Inspect(model);
+  if (!command.couplings.empty()) {
+    Terminal terminal;
+    WriteCouplings(command.couplings, QuadraticCouplings(model, terminal));
+  }
+  if (command.json) {
     // Metadata of users' files may hold anything, JSON only UTF-8.
-    std::cout << Json(summary, path).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-              << "\n";
+    std::cout
+        << Json(result, command.model).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+        << "\n";
   } else {
-    std::cout << Overview(summary, path) << Tables(summary);
+    std::cout << Overview(result.summary, command.model) << Tables(result);
   }
 }
 
 }  // namespace
 
-extern const Command kInspectCommand = {
-    .name = "inspect",
-    .summary = "what an energy model is: dimension, parameters, cost, operators, metadata",
-    .examples =
-        "  ort-ed inspect model.onnx\n"
-        "  ort-ed inspect model.onnx --json | jq .flops_per_row\n"
-        "  ort-ed inspect ising.onnx --couplings J.csv",
-    .add_arguments = AddArguments,
-    .run = Run,
-};
+extern const Command kInspectCommand = MakeCommand<InspectCommand, RunInspect>(
+    "inspect", "what an energy model is: dimension, parameters, cost, operators, metadata",
+    "  ort-ed inspect model.onnx\n"
+    "  ort-ed inspect model.onnx --json | jq .flops_per_row\n"
+    "  ort-ed inspect ising.onnx --couplings J.csv",
+    "FLOPs per row count two per multiply-and-add of a product or convolution and one per element of\n"
+    "anything else that computes. Trainable is `yes` where a gradient passes through the operator,\n"
+    "`constant` where it is zero (comparisons, shapes, constants), and `no` where training through it\n"
+    "is an error.");
 
 }  // namespace ort_ed

@@ -1,75 +1,63 @@
-#include <spdlog/spdlog.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "runtime/support/atomic_file.h"
-#include "runtime/support/named.h"
 #include "tools/cli/command.h"
-#include "tools/cli/foreign_options.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/terminal.h"
+#include "tools/jobs/device_options.h"
 #include "tools/plot/plot_kind.h"
 
 namespace ort_ed {
 namespace {
 
-const std::vector<const PlotKind*>& Kinds() {
-  static const std::vector<const PlotKind*> kinds = {&kLandscapePlot, &kPlanarPlot,   &kSamplesPlot,
-                                                     &kCouplingsPlot, &kEnergiesPlot, &kCurvesPlot};
-  return kinds;
+struct PlotCommand {
+  Choice kind;
+  std::string input, output;
+  DeviceOptions device;
+
+  static void Describe(Declare<PlotCommand>& declare) {
+    using C = PlotCommand;
+    declare("kind", &C::kind, PlotTable, "what to draw").Positional();
+    declare("input", &C::input, "INPUT", "a model, a file of rows or a run folder, as the kind says")
+        .Positional();
+    declare("output", &C::output, "FILE.png", "the picture").Letter('o').Required();
+    declare.All(&C::device, Option::Condition{"kind", PlotsOfModels()});
+  }
+};
+
+// The input, and the files that options of the kind name.
+std::vector<PathOption> FilesRead(const PlotCommand& command) {
+  std::vector<PathOption> files = {{"input", command.input}};
+  for (const VisibleOption& each : VisibleOptions(SchemaOf<PlotCommand>())) {
+    const auto given = command.kind.options.find(each.key);
+    if (each.option->domain != "FILE" || given == command.kind.options.end()) continue;
+    if (const auto* path = std::get_if<std::string>(&given->second)) files.push_back({each.key, *path});
+    if (const auto* paths = std::get_if<std::vector<std::string>>(&given->second))
+      for (const std::string& path : *paths) files.push_back({each.key, path});
+  }
+  return files;
 }
 
-// Those that mean something to some kinds only.
-const std::vector<std::string> kOptions = {"--density", "--shape", "--truth", "--grid", "--rows", "--data"};
-
-void AddArguments(argparse::ArgumentParser& parser) {
-  std::string kinds = "what to draw:";
-  for (const PlotKind* kind : Kinds()) kinds += fmt::format("\n  {:<12}{}", kind->name, kind->summary);
-  parser.add_argument("kind").metavar("KIND").help(kinds);
-  parser.add_argument("input").metavar("INPUT").help(
-      "a model, a file of rows or a run folder, as the kind says");
-  parser.add_argument("-o", "--output").required().metavar("FILE.png").help("the picture");
-  parser.add_argument("--density")
-      .metavar("NAME")
-      .help("the planar density behind the data (landscape, planar)");
-  parser.add_argument("--shape").metavar("HxW").help(
-      "height and width of a row as an image, e.g. 28x28 (samples)");
-  parser.add_argument("--truth").metavar("FILE").help("the true couplings, a square .npy matrix (couplings)");
-  parser.add_argument("--data").append().metavar("FILE").help(
-      "rows to score; may be given several times (energies)");
-  parser.add_argument("--grid").default_value(240).scan<'i', int>().metavar("N").help(
-      "cells a side (landscape)");
-  parser.add_argument("-n", "--rows")
-      .default_value(int64_t{0})
-      .scan<'i', int64_t>()
-      .metavar("N")
-      .help("rows to show at most; 0: as many as look well (samples, planar)");
-  AddDeviceArguments(parser);
-}
-
-void Run(const argparse::ArgumentParser& arguments) {
-  const PlotKind& kind = *FindNamed(Kinds(), arguments.get("kind"), "kind of picture");
-  RefuseForeignOptions(arguments, kOptions, kind.options, fmt::format("`ort-ed plot {}`", kind.name));
-  CheckOutputPaths(arguments, {"--output"}, {"input", "--truth"});
-  const std::string output = PicturePath(arguments.get("--output"));
+void RunPlot(const PlotCommand& command) {
+  CheckOutputPaths({{"output", command.output}}, FilesRead(command));
+  const std::string output = PicturePath("output", command.output);
   AtomicFile file(output);  // opened first: that it cannot be written should not be found out at the end
-  const Canvas picture = kind.draw(arguments.get("input"), arguments);
+  Terminal terminal;
+  const Canvas picture = DrawPlot(command.kind, command.input, command.device.Resolve(terminal), terminal);
   file.Write(picture.Png());
   file.Commit();
-  spdlog::info("{}: {} x {} pixels", output, picture.width(), picture.height());
+  terminal.OnNotice(fmt::format("{}: {} x {} pixels", output, picture.width(), picture.height()));
 }
 
 }  // namespace
 
-extern const Command kPlotCommand = {
-    .name = "plot",
-    .summary = "draw pictures of models, samples and trainings",
-    .examples =
-        "  ort-ed plot landscape model.onnx --density pinwheel -o landscape.png\n"
-        "  ort-ed plot planar samples.npy --density pinwheel -o samples.png\n"
-        "  ort-ed plot samples digits.bits.npy --shape 28x28 -o digits.png\n"
-        "  ort-ed plot couplings ising.onnx --truth J.npy -o couplings.png\n"
-        "  ort-ed plot energies model.onnx --data test.npy --data samples.npy -o energies.png\n"
-        "  ort-ed plot curves run/ -o curves.png",
-    .add_arguments = AddArguments,
-    .run = Run,
-};
+extern const Command kPlotCommand = MakeCommand<PlotCommand, RunPlot>(
+    "plot", "draw pictures of models, samples and trainings",
+    "  ort-ed plot landscape model.onnx --density pinwheel -o landscape.png\n"
+    "  ort-ed plot planar samples.npy --density pinwheel -o samples.png\n"
+    "  ort-ed plot samples digits.bits.npy --shape 28x28 -o digits.png\n"
+    "  ort-ed plot couplings ising.onnx --truth J.npy -o couplings.png\n"
+    "  ort-ed plot energies model.onnx --data test.npy --data samples.npy -o energies.png\n"
+    "  ort-ed plot curves run/ -o curves.png");
 
 }  // namespace ort_ed

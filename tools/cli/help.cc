@@ -80,9 +80,13 @@ std::string Usage(const Command& command) {
 }
 
 // The heading above an option: its section, or whose kinds have it.
-std::string Heading(const VisibleOption& each) {
+std::string Heading(const VisibleOption& each, const Schema& schema) {
   if (each.option->positional) return "Arguments";
-  if (!each.choice.empty()) return fmt::format("Options of {}", OptionName(each.choice));
+  if (!each.choice.empty()) {
+    const Option* choice = schema.Find(each.choice);
+    const bool positional = choice != nullptr && choice->positional;
+    return fmt::format("Options of {}", positional ? each.choice : OptionName(each.choice));
+  }
   return each.option->section.empty() ? "Options" : fmt::format("Options: {}", each.option->section);
 }
 
@@ -106,7 +110,8 @@ std::string HelpText(const Command& command) {
   std::vector<VisibleOption> options = VisibleOptions(command.schema());
   std::ranges::stable_partition(options, [](const VisibleOption& each) { return each.option->positional; });
   for (const VisibleOption& each : options) {
-    if (Heading(each) != heading) text += fmt::format("\n{}:\n", heading = Heading(each));
+    if (const std::string next = Heading(each, command.schema()); next != heading)
+      text += fmt::format("\n{}:\n", heading = next);
     text += Entry(Name(each), Explanation(each));
     if (each.option->kinds != nullptr && each.choice.empty()) text += KindLines(*each.option);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "ort_ed/error.h"
 #include "tools/picture/pictures.h"
@@ -60,7 +60,11 @@ std::vector<std::string> OtherMetrics(const std::vector<MetricsLine>& lines) {
   return others;
 }
 
-Canvas DrawCurves(const std::string& input, const argparse::ArgumentParser&) {
+struct CurvesOptions {
+  static void Describe(Declare<CurvesOptions>&) {}
+};
+
+Canvas DrawCurves(const std::string& input, const CurvesOptions&, const LoadOptions&, Observer&) {
   std::filesystem::path path = input;
   if (std::filesystem::is_directory(path)) path /= MetricsLog::FileName();
   if (!std::filesystem::exists(path))
@@ -93,11 +97,7 @@ Canvas TrainingCurvesPicture(const std::vector<MetricsLine>& lines) {
   return ChartPicture(charts, 2);
 }
 
-extern const PlotKind kCurvesPlot = {
-    .name = "curves",
-    .summary = "the metrics of a training: RUN_FOLDER or metrics.jsonl",
-    .options = {},
-    .draw = DrawCurves,
-};
+const PlotKind kCurvesPlot = MakePlotKind<CurvesOptions, DrawCurves>(
+    "curves", "the metrics of a training: RUN_FOLDER or metrics.jsonl", false);
 
 }  // namespace ort_ed

@@ -88,7 +88,7 @@ struct KindRow {
 };
 struct KindTable {
   std::vector<KindRow> rows = {};
-  bool joined = false;            // several may be joined by '+'
+  bool joined = false;           // several may be joined by '+'
   std::string file_suffix = "";  // a name that ends so is a file in place of a kind; it has no options
 };
 
@@ -209,7 +209,7 @@ ORT_ED_API Option& AddEnumOption(Schema& schema, std::string_view section, std::
                                  std::ptrdiff_t offset, OptionValue (*get)(const void*),
                                  void (*set)(void*, const OptionValue&));
 ORT_ED_API void AddOptions(Schema& schema, std::string_view section, const Schema& inner,
-                           std::ptrdiff_t offset);
+                           std::ptrdiff_t offset, const std::optional<Option::Condition>& condition);
 
 }  // namespace options_detail
 
@@ -279,10 +279,10 @@ class Declare {
     return Declared(option);
   }
 
-  // All options of a struct inside this one.
+  // All options of a struct inside this one; with a condition, as of When(), for each of them.
   template <typename Inner>
-  void All(Inner Self::*member) {
-    options_detail::AddOptions(schema_, section_, SchemaOf<Inner>(), Offset(member));
+  void All(Inner Self::*member, const std::optional<Option::Condition>& condition = {}) {
+    options_detail::AddOptions(schema_, section_, SchemaOf<Inner>(), Offset(member), condition);
   }
 
   // Of a configuration file; for what is declared from here on.
@@ -362,6 +362,9 @@ class ORT_ED_API GivenOptions {
   // `value`: of any type, or text. A later one takes the place of an earlier one.
   void Add(const std::string& key, OptionValue value, std::string origin);
   bool Has(const std::string& key) const { return given_.contains(key); }
+  std::vector<std::string> Keys() const;
+  // Of a key that was given.
+  const OptionValue& ValueOf(const std::string& key) const { return given_.at(key).value; }
   // Where it was given; empty: nowhere.
   std::string OriginOf(const std::string& key) const;
 

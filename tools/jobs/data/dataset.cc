@@ -2,90 +2,44 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
-#include <spdlog/fmt/fmt.h>
-#include <zlib.h>
+#include <fmt/format.h>
 
 #include "ort_ed/error.h"
-#include "ort_ed/random.h"
-#include "runtime/data/planar.h"
+#include "runtime/data/binarise.h"
+#include "tools/jobs/data/row_store.h"
+#include "tools/jobs/data/synthetic_set.h"
 
 namespace ort_ed {
 namespace {
 
-constexpr uint32_t kOrderPurpose = 0x4F524452;               // "ORDR"
 constexpr uint64_t kSplitStep = 0;                           // epochs are the steps from 1
 constexpr uint64_t kValidationSeed = 0x76616C6964617465ULL;  // "validate"
 constexpr int64_t kRowsForMean = 10000;                      // of an endless source
 constexpr size_t kReadBytes = 1 << 20;
-constexpr char kSynthPrefix[] = "synth:";
 
-void Shuffle(std::vector<uint32_t>& order, uint64_t seed, uint64_t step) {
-  RandomStream random(seed, kOrderPurpose, step, 0);
-  for (auto i = static_cast<uint32_t>(order.size()); i > 1; --i)
-    std::swap(order[i - 1], order[random.Below(i)]);
+RowOptions ReadOptions(const DataOptions& data, uint64_t seed, int64_t columns) {
+  return {.binarise = data.binarise,
+          .threshold = static_cast<float>(data.threshold),
+          .seed = seed,
+          .columns = columns};
 }
 
-class EpochRows : public RowSource {
- public:
-  EpochRows(RowStore store, std::vector<uint32_t> members, uint64_t seed)
-      : store_(std::move(store)), members_(std::move(members)), seed_(seed) {}
-
-  int64_t columns() const override { return store_.columns(); }
-
-  void Draw(int64_t n, std::span<uint8_t> bits) override {
-    const auto size = static_cast<int64_t>(members_.size());
-    if (n / size != epoch_) StartEpoch(n / size);
-    store_.Get(order_[static_cast<size_t>(n % size)], seed_, static_cast<uint64_t>(epoch_), bits);
-  }
-
- private:
-  void StartEpoch(int64_t epoch) {
-    epoch_ = epoch;
-    order_ = members_;
-    Shuffle(order_, seed_, static_cast<uint64_t>(epoch) + 1);
-  }
-
-  RowStore store_;
-  std::vector<uint32_t> members_;
-  uint64_t seed_;
-  int64_t epoch_ = -1;
-  std::vector<uint32_t> order_;
-};
-
-class PlanarRows : public RowSource {
- public:
-  PlanarRows(const PlanarDensity& density, uint64_t seed) : density_(density), seed_(seed) {}
-  int64_t columns() const override { return PlanarCode::kBits; }
-  void Draw(int64_t n, std::span<uint8_t> bits) override {
-    DrawPlanarRows(density_, seed_, static_cast<uint64_t>(n), bits);
-  }
-
- private:
-  const PlanarDensity& density_;
-  uint64_t seed_;
-};
-
-RowOptions ReadOptions(const TrainConfig& config, int64_t columns) {
-  RowOptions options;
-  options.columns = columns;
-  options.threshold = static_cast<float>(config.threshold);
-  options.seed = static_cast<uint64_t>(config.seed);
-  options.binarise = config.binarise == "threshold" ? Binarise::kThreshold
-                     : config.binarise == "once"    ? Binarise::kStochastic
-                     : config.binarise == "dynamic" ? Binarise::kGrey
-                                                    : Binarise::kStrict;
-  return options;
-}
-
-RowStore ReadStore(const std::string& path, const RowOptions& options) {
-  const auto reader = OpenRows(path, options);
-  RowStore store(reader->columns(), options.binarise == Binarise::kGrey);
+RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed, int64_t columns) {
+  const auto reader = OpenRows(path, ReadOptions(data, seed, columns));
+  RowStore store(reader->columns(), data.binarise == Binarise::kGrey);
   const auto width = static_cast<size_t>(reader->columns());
   std::vector<uint8_t> block(std::max<size_t>(1, kReadBytes / width) * width);
   while (const int64_t rows = reader->Read(block))
     store.Append(std::span(block).first(static_cast<size_t>(rows) * width));
   return store;
+}
+
+std::vector<uint32_t> AllOf(const RowStore& store) {
+  std::vector<uint32_t> members(static_cast<size_t>(store.rows()));
+  std::iota(members.begin(), members.end(), 0u);
+  return members;
 }
 
 // What is validated on is drawn once, so that its losses can be compared.
@@ -98,13 +52,12 @@ RowTable Pick(const RowStore& store, std::span<const uint32_t> members, uint64_t
   return table;
 }
 
-void ReadValidation(const TrainConfig& config, int64_t columns, Dataset& dataset) {
-  const RowStore store = ReadStore(config.validation, ReadOptions(config, columns));
-  std::vector<uint32_t> order(static_cast<size_t>(store.rows()));
-  std::iota(order.begin(), order.end(), 0u);
-  const uint64_t seed = static_cast<uint64_t>(config.seed) ^ kValidationSeed;
+void ReadValidation(const DataOptions& options, uint64_t data_seed, int64_t columns, Dataset& dataset) {
+  const RowStore store = ReadStore(options.validation, options, data_seed, columns);
+  std::vector<uint32_t> order = AllOf(store);
+  const uint64_t seed = data_seed ^ kValidationSeed;
   Shuffle(order, seed, kSplitStep);  // a sorted file must not give rows of one kind only
-  order.resize(std::min<size_t>(order.size(), static_cast<size_t>(config.validation_rows)));
+  order.resize(std::min<size_t>(order.size(), static_cast<size_t>(options.validation_rows)));
   dataset.validation = Pick(store, order, seed);
   dataset.hash += ", validated on " + store.Hash();
 }
@@ -116,19 +69,17 @@ std::vector<double> MeanOf(const RowStore& store, std::span<const uint32_t> memb
   return mean;
 }
 
-Dataset FromStore(RowStore store, const TrainConfig& config) {
-  const auto seed = static_cast<uint64_t>(config.seed);
-  std::vector<uint32_t> members(static_cast<size_t>(store.rows()));
-  std::iota(members.begin(), members.end(), 0u);
+Dataset FromStore(RowStore store, const DataOptions& options, uint64_t seed) {
+  std::vector<uint32_t> members = AllOf(store);
   Dataset dataset;
   dataset.hash = store.Hash();
-  if (!config.validation.empty()) {
-    ReadValidation(config, store.columns(), dataset);
-  } else if (config.validation_fraction > 0) {
+  if (!options.validation.empty()) {
+    ReadValidation(options, seed, store.columns(), dataset);
+  } else if (options.validation_fraction > 0) {
     Shuffle(members, seed, kSplitStep);
     const auto fraction =
-        static_cast<size_t>(config.validation_fraction * static_cast<double>(members.size()));
-    const auto held_out = std::min(fraction, static_cast<size_t>(config.validation_rows));
+        static_cast<size_t>(options.validation_fraction * static_cast<double>(members.size()));
+    const auto held_out = std::min(fraction, static_cast<size_t>(options.validation_rows));
     dataset.validation = Pick(store, std::span(members).first(held_out), seed ^ kValidationSeed);
     members.erase(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(held_out));
   }
@@ -138,33 +89,25 @@ Dataset FromStore(RowStore store, const TrainConfig& config) {
   return dataset;
 }
 
-const PlanarDensity* PlanarDensityCalled(const std::string& name) {
-  for (const PlanarDensity& density : PlanarDensities())
-    if (name == density.name) return &density;
-  return nullptr;
+RowTable FirstRows(RowSource& source, int64_t rows) {
+  RowTable table{.rows = rows, .columns = source.columns(), .values = {}};
+  const auto width = static_cast<size_t>(table.columns);
+  table.values.resize(static_cast<size_t>(rows) * width);
+  for (int64_t n = 0; n < rows; ++n)
+    source.Draw(n, std::span(table.values).subspan(static_cast<size_t>(n) * width, width));
+  return table;
 }
 
-// Of synthetic rows; `wanted` is 0 where any number will do.
-void RequireColumns(const TrainConfig& config, int64_t columns, int64_t wanted) {
-  if (wanted != 0 && columns != wanted)
-    config.Reject("data",
-                  fmt::format("its rows have {} variables, not the {} that are needed", columns, wanted));
-}
-
-Dataset FromPlanar(const PlanarDensity& density, const TrainConfig& config, int64_t columns) {
-  RequireColumns(config, PlanarCode::kBits, columns);
-  const auto seed = static_cast<uint64_t>(config.seed);
+Dataset FromEndless(const SyntheticSet& set, const DataOptions& options, uint64_t seed) {
   Dataset dataset;
-  dataset.hash = config.data;
-  dataset.training = std::make_unique<PlanarRows>(density, seed);
-  if (!config.validation.empty()) {
-    ReadValidation(config, PlanarCode::kBits, dataset);
-  } else if (config.validation_fraction > 0) {
-    dataset.validation = {.rows = config.validation_rows, .columns = PlanarCode::kBits, .values = {}};
-    dataset.validation.values.resize(static_cast<size_t>(config.validation_rows * PlanarCode::kBits));
-    DrawPlanarRows(density, seed ^ kValidationSeed, 0, dataset.validation.values);
+  dataset.hash = options.data;
+  dataset.training = set.Endless(seed);
+  if (!options.validation.empty()) {
+    ReadValidation(options, seed, set.columns(), dataset);
+  } else if (options.validation_fraction > 0) {
+    dataset.validation = FirstRows(*set.Endless(seed ^ kValidationSeed), options.validation_rows);
   }
-  std::vector<uint8_t> row(PlanarCode::kBits);
+  std::vector<uint8_t> row(static_cast<size_t>(set.columns()));
   dataset.mean.resize(row.size());
   for (int64_t n = 0; n < kRowsForMean; ++n) {
     dataset.training->Draw(n, row);
@@ -173,74 +116,70 @@ Dataset FromPlanar(const PlanarDensity& density, const TrainConfig& config, int6
   return dataset;
 }
 
-RowStore DrawStore(const TrainConfig& config, const std::string& name, const SynthHook& synth) {
-  try {
-    return synth(name, static_cast<uint64_t>(config.seed));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInvalidArgument) throw;
-    config.Reject("data", error.what());
-  }
+// `columns` is 0 where any number will do.
+Dataset FromSynthetic(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+  const SyntheticData synthetic = ParseSynthetic(options.data);
+  const auto set = MakeSyntheticSet(synthetic.set, 0, "data");
+  if (columns != 0 && columns != set->columns())
+    throw OptionError(
+        "data", fmt::format("has rows of {} variables, not the {} that are needed", set->columns(), columns));
+  if (!synthetic.rows) return FromEndless(*set, options, seed);
+  RowStore store(set->columns(), /*grey=*/false);
+  set->Draw(
+      *synthetic.rows, seed, [&](std::span<const uint8_t> rows) { store.Append(rows); }, observer);
+  return FromStore(std::move(store), options, seed);
 }
 
-[[noreturn]] void RejectSynth(const TrainConfig& config) {
-  std::string names;
-  for (const PlanarDensity& density : PlanarDensities())
-    names += fmt::format(" {}{}", kSynthPrefix, density.name);
-  config.Reject("data", "there is no such synthetic data; there is" + names);
+// As a file of bytes is binarised.
+void BinariseRows(RowTable& table, const DataOptions& options, uint64_t seed) {
+  Binariser binariser(ReadOptions(options, seed, table.columns), 255);
+  const auto bad = binariser.Convert(table.values.data(), table.rows, table.columns, 0, table.values.data());
+  if (bad)
+    throw Error(ErrorCode::kBadData,
+                fmt::format("row {}, column {} {}", bad->row + 1, bad->column + 1, bad->why));
+  if (binariser.SuspectsBinary())
+    throw OptionError("binarise",
+                      "is for grey levels from 0 to 255, but the data holds only 0 and 1; leave it out");
 }
 
 }  // namespace
 
-void RowStore::Append(std::span<const uint8_t> rows) {
-  const auto width = static_cast<size_t>(columns_);
-  rows_ += static_cast<int64_t>(rows.size() / width);
-  if (rows_ > int64_t{UINT32_MAX})
-    throw Error(ErrorCode::kBadData, "more than 4294967295 rows; train on a part of them");
-  if (grey_) {
-    bytes_.insert(bytes_.end(), rows.begin(), rows.end());
-    return;
-  }
-  for (; !rows.empty(); rows = rows.subspan(width)) {
-    const size_t start = bytes_.size();
-    bytes_.resize(start + RowBytes());
-    for (size_t i = 0; i < width; ++i) bytes_[start + i / 8] |= static_cast<uint8_t>(rows[i] << (7 - i % 8));
-  }
+void DataOptions::Describe(Declare<DataOptions>& declare) {
+  using O = DataOptions;
+  declare.Section("data");
+  declare("data", &O::data, "FILE",
+          "rows to train on: .npy, .bits.npy, .csv, .tsv, .idx, each also .gz, or synth:NAME")
+      .MayChange();
+  declare("validation", &O::validation, "FILE", "rows to validate on; else a part of the data is held out")
+      .MayChange();
+  declare("validation_fraction", &O::validation_fraction, "[0, 1)", "part of the data held out; 0: none");
+  declare("validation_rows", &O::validation_rows, "[1, 1000000]", "rows of one validation, at most");
+  declare(
+      "binarise", &O::binarise,
+      {{"strict", Binarise::kStrict},
+       {"threshold", Binarise::kThreshold},
+       {"once", Binarise::kStochastic},
+       {"dynamic", Binarise::kGrey}},
+      "values that are not 0 or 1: refused, cut at the threshold, drawn once, or drawn anew at every use");
+  declare("threshold", &O::threshold, "[0, 1]", "values at or above it become 1")
+      .When("binarise", "threshold");
+  declare("columns", &O::columns, "[0, 1000000000]",
+          "variables of a row, for packed bits; 0: as the file says");
 }
 
-void RowStore::Get(int64_t row, uint64_t seed, uint64_t pass, std::span<uint8_t> bits) const {
-  const uint8_t* bytes = bytes_.data() + static_cast<size_t>(row) * RowBytes();
-  if (grey_) {
-    BinariseGrey({bytes, RowBytes()}, seed, pass, static_cast<uint64_t>(row), bits);
-  } else {
-    for (size_t i = 0; i < bits.size(); ++i) bits[i] = bytes[i / 8] >> (7 - i % 8) & 1;
-  }
+Dataset OpenDataset(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+  if (options.data.empty()) throw OptionError("data", "must name a file of rows, or synth:NAME");
+  const int64_t wanted = columns != 0 ? columns : options.columns;
+  if (IsSynthetic(options.data)) return FromSynthetic(options, seed, wanted, observer);
+  return FromStore(ReadStore(options.data, options, seed, wanted), options, seed);
 }
 
-void RowStore::AddTo(int64_t row, std::span<double> sums) const {
-  const uint8_t* bytes = bytes_.data() + static_cast<size_t>(row) * RowBytes();
-  for (size_t i = 0; i < sums.size(); ++i)
-    sums[i] += grey_ ? bytes[i] / 255.0 : bytes[i / 8] >> (7 - i % 8) & 1;
-}
-
-std::string RowStore::Hash() const {
-  const auto crc = crc32_z(0, bytes_.data(), bytes_.size());
-  return fmt::format("{}x{}{}:{:08x}", rows_, columns_, grey_ ? " grey" : "", crc);
-}
-
-std::unique_ptr<RowSource> ShuffledRows(RowStore store, std::vector<uint32_t> members, uint64_t seed) {
-  return std::make_unique<EpochRows>(std::move(store), std::move(members), seed);
-}
-
-Dataset OpenDataset(const TrainConfig& config, int64_t columns, const SynthHook& synth) {
-  if (config.data.empty()) config.Reject("data", "name a file of rows, or synth:NAME");
-  if (!config.data.starts_with(kSynthPrefix))
-    return FromStore(ReadStore(config.data, ReadOptions(config, columns)), config);
-  const std::string name = config.data.substr(sizeof(kSynthPrefix) - 1);
-  if (const PlanarDensity* density = PlanarDensityCalled(name)) return FromPlanar(*density, config, columns);
-  if (!synth) RejectSynth(config);
-  RowStore store = DrawStore(config, name, synth);
-  RequireColumns(config, store.columns(), columns);
-  return FromStore(std::move(store), config);
+Dataset DatasetFromRows(RowTable rows, const DataOptions& options, uint64_t seed) {
+  if (rows.rows < 1 || rows.columns < 1) throw Error(ErrorCode::kBadData, "there are no rows to train on");
+  BinariseRows(rows, options, seed);
+  RowStore store(rows.columns, options.binarise == Binarise::kGrey);
+  store.Append(rows.values);
+  return FromStore(std::move(store), options, seed);
 }
 
 }  // namespace ort_ed

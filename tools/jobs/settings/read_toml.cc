@@ -76,8 +76,9 @@ class Reader {
     for (const auto& [key, node] : root) {
       const toml::table* section = node.as_table();
       if (section == nullptr || !Contains(Sections(), std::string(key.str())))
-        Fail(key.source(), fmt::format("unknown {} '{}'; the sections are {}", section ? "section" : "top-level key",
-                                       key.str(), Join(Sections(), ", ")));
+        Fail(key.source(),
+             fmt::format("unknown {} '{}'; the sections are {}", section ? "section" : "top-level key",
+                         key.str(), Join(Sections(), ", ")));
       for (const auto& [name, value] : *section) ReadEntry(std::string(key.str()), name, value);
     }
   }
@@ -100,8 +101,9 @@ class Reader {
 
   void ReadEntry(const std::string& section, const toml::key& key, const toml::node& node) {
     const std::string name(key.str());
-    const bool is_table = std::ranges::any_of(
-        options_, [&](const FileOption& option) { return option.section == section && option.table == name; });
+    const bool is_table = std::ranges::any_of(options_, [&](const FileOption& option) {
+      return option.section == section && option.table == name;
+    });
     if (is_table) return ReadTable(section, key, node);
     const FileOption& option = Find(section, "", key);
     Add(name, key, [&] { return ValueOf(node, option.visible.option->type); });
@@ -109,7 +111,8 @@ class Reader {
 
   void ReadTable(const std::string& section, const toml::key& key, const toml::node& node) {
     const std::string table(key.str());
-    if (!node.is_table()) Fail(key.source(), fmt::format("{} must be a table, such as {{ hidden = \"256,256\" }}", table));
+    if (!node.is_table())
+      Fail(key.source(), fmt::format("{} must be a table, such as {{ hidden = \"256,256\" }}", table));
     for (const auto& [name, value] : *node.as_table()) {
       Find(section, table, name);
       Add(std::string(name.str()), name, [&, &element = value] { return Scalar(element); });
@@ -158,7 +161,8 @@ void ReadToml(const std::string& path, const Schema& schema, GivenOptions& given
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
     if (line == 0)
-      throw Error(ErrorCode::kIo, fmt::format("cannot read the configuration '{}': {}", path, error.description()));
+      throw Error(ErrorCode::kIo,
+                  fmt::format("cannot read the configuration '{}': {}", path, error.description()));
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path, line, error.description()));
   }
   Reader(path, schema, given).Read(root);

@@ -9,7 +9,8 @@ std::vector<FileOption> FileOptions(const Schema& schema) {
   for (const VisibleOption& visible : VisibleOptions(schema)) {
     FileOption option{visible, visible.option->section, ""};
     if (!visible.choice.empty()) {
-      const auto choice = std::ranges::find(options, visible.choice, [](const FileOption& each) { return each.visible.key; });
+      const auto choice =
+          std::ranges::find(options, visible.choice, [](const FileOption& each) { return each.visible.key; });
       option.section = choice->section;
       option.table = choice->visible.option->table.empty() ? choice->table : choice->visible.option->table;
     }

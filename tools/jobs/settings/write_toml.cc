@@ -66,7 +66,8 @@ std::string TableLine(const Option& option, const Choice& choice) {
   std::vector<std::string> pairs;
   for (const auto& [name, value] : choice.options)
     pairs.push_back(fmt::format("{} = {}", name, Quoted(FormatOption(value))));
-  return fmt::format("{} = {}\n", option.table, pairs.empty() ? "{}" : fmt::format("{{ {} }}", Join(pairs, ", ")));
+  return fmt::format("{} = {}\n", option.table,
+                     pairs.empty() ? "{}" : fmt::format("{{ {} }}", Join(pairs, ", ")));
 }
 
 }  // namespace

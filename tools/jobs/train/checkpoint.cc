@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/fmt/ranges.h>
-#include <spdlog/spdlog.h>
 #include <zlib.h>
 
 #include "ort_ed/error.h"
@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 
 constexpr char kMagic[] = "ORT-ED checkpoint\n";  // the file is recognisable in a pager
 constexpr size_t kMagicSize = sizeof(kMagic) - 1;
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kFormat = 2;
 constexpr char kSuffix[] = ".ckpt";
 constexpr char kPrefix[] = "step-";
 
@@ -83,7 +83,10 @@ class Reader {
   uint64_t left_;
 };
 
-std::string HeaderOf(const Checkpoint& checkpoint) {
+// Octets are small whole numbers, such as states; all else is float32.
+bool IsOctets(const StateTensor& tensor) { return !tensor.octets.empty(); }
+
+std::string MakeHeader(const Checkpoint& checkpoint) {
   nlohmann::ordered_json header = {{"step", checkpoint.step},
                                    {"configuration", checkpoint.configuration},
                                    {"data", checkpoint.data},
@@ -91,37 +94,52 @@ std::string HeaderOf(const Checkpoint& checkpoint) {
                                    {"model_bytes", checkpoint.model.size()},
                                    {"state", nlohmann::ordered_json::array()}};
   for (const StateTensor& tensor : checkpoint.state) {
-    header["state"].push_back({{"kind", tensor.kind},
+    header["state"].push_back({{"owner", tensor.owner},
+                               {"kind", tensor.kind},
                                {"parameter", tensor.parameter},
                                {"shape", tensor.shape},
+                               {"type", IsOctets(tensor) ? "uint8" : "float32"},
                                {"size", tensor.ElementCount()}});
   }
   return header.dump();
 }
 
+// Format 1 kept a hash of the configuration, and one owner's floats.
+StateTensor ParseTensor(const nlohmann::json& entry, uint32_t format, Reader& reader) {
+  StateTensor tensor{.kind = entry.at("kind").get<std::string>(),
+                     .parameter = entry.at("parameter").get<std::string>(),
+                     .shape = entry.at("shape").get<std::vector<int64_t>>()};
+  const auto size = entry.at("size").get<uint64_t>();
+  if (format > 1) tensor.owner = entry.at("owner").get<std::string>();
+  if (format > 1 && entry.at("type") == "uint8") {
+    tensor.octets = reader.Many<std::vector<uint8_t>>(size);
+  } else {
+    tensor.values = reader.Many<std::vector<float>>(size);
+  }
+  return tensor;
+}
+
 Checkpoint Parse(Reader reader) {
-  const auto version = reader.Number<uint32_t>();
-  if (version != kVersion)
-    throw std::runtime_error(fmt::format(
-        "its format version is {}, this program reads {}; use the ort-ed that wrote it", version, kVersion));
+  const auto format = reader.Number<uint32_t>();
+  if (format < 1 || format > kFormat)
+    throw std::runtime_error(
+        fmt::format("its format version is {}, this program reads 1 to {}; use the ort-ed that wrote it",
+                    format, kFormat));
   const auto header = nlohmann::json::parse(reader.Many<std::string>(reader.Number<uint64_t>()));
   Checkpoint checkpoint;
   checkpoint.step = header.at("step").get<int64_t>();
-  checkpoint.configuration = header.at("configuration").get<std::string>();
+  if (format > 1)
+    checkpoint.configuration = header.at("configuration").get<std::map<std::string, std::string>>();
   checkpoint.data = header.at("data").get<std::string>();
   checkpoint.running = header.at("running").get<std::map<std::string, double>>();
   checkpoint.model = reader.Many<std::string>(header.at("model_bytes").get<uint64_t>());
-  for (const auto& entry : header.at("state")) {
-    checkpoint.state.push_back({entry.at("kind").get<std::string>(), entry.at("parameter").get<std::string>(),
-                                entry.at("shape").get<std::vector<int64_t>>(),
-                                reader.Many<std::vector<float>>(entry.at("size").get<uint64_t>())});
-  }
+  for (const auto& entry : header.at("state")) checkpoint.state.push_back(ParseTensor(entry, format, reader));
   if (reader.left() != 0) throw std::runtime_error("bytes are left over");
   return checkpoint;
 }
 
 // CRC of the next `size` bytes; without loading them all, since a checkpoint may fill half the memory.
-uint32_t CrcOf(std::istream& file, uint64_t size) {
+uint32_t ReadCrc(std::istream& file, uint64_t size) {
   std::vector<char> buffer(1 << 16);
   uint32_t crc = 0;
   while (size > 0) {
@@ -135,18 +153,31 @@ uint32_t CrcOf(std::istream& file, uint64_t size) {
 
 }  // namespace
 
+std::vector<StateTensor> Checkpoint::TensorsOf(const std::string& owner) const {
+  std::vector<StateTensor> tensors;
+  for (const StateTensor& tensor : state)
+    if (tensor.owner == owner) tensors.push_back(tensor);
+  return tensors;
+}
+
 void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, const StateValues& values) {
   Writer writer(path);
   writer.Bytes(kMagic, kMagicSize);
-  writer.Number(kVersion);
-  const std::string header = HeaderOf(checkpoint);
+  writer.Number(kFormat);
+  const std::string header = MakeHeader(checkpoint);
   writer.Number<uint64_t>(header.size());
   writer.Bytes(header.data(), header.size());
   writer.Bytes(checkpoint.model.data(), checkpoint.model.size());
-  const auto write = [&](const std::vector<float>& numbers) {
-    writer.Bytes(numbers.data(), numbers.size() * sizeof(float));
+  const auto write = [&](const auto& numbers) {
+    writer.Bytes(numbers.data(), numbers.size() * sizeof(numbers[0]));
   };
-  for (const StateTensor& tensor : checkpoint.state) write(values ? values(tensor) : tensor.values);
+  for (const StateTensor& tensor : checkpoint.state) {
+    if (IsOctets(tensor)) {
+      write(tensor.octets);
+    } else {
+      write(values && tensor.values.empty() ? values(tensor) : tensor.values);
+    }
+  }
   writer.Finish();
 }
 
@@ -161,7 +192,7 @@ Checkpoint ReadCheckpoint(const std::string& path) {
     uint32_t crc = 0;
     const uint64_t end = size - std::min<uint64_t>(size, sizeof(crc));
     file.seekg(0);
-    const uint32_t found = CrcOf(file, end);
+    const uint32_t found = ReadCrc(file, end);
     file.read(reinterpret_cast<char*>(&crc), sizeof(crc));
     if (crc != found) throw std::runtime_error("its checksum does not match, so it is truncated or damaged");
     file.seekg(kMagicSize);
@@ -212,13 +243,13 @@ Checkpoint CheckpointFolder::Read(int64_t step) const {
   return ReadCheckpoint(PathOf(step));
 }
 
-std::optional<Checkpoint> CheckpointFolder::ReadNewest() const {
+std::optional<Checkpoint> CheckpointFolder::ReadNewest(Observer& observer) const {
   const std::vector<int64_t> steps = Steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
       return ReadCheckpoint(PathOf(*step));
     } catch (const Error& error) {
-      spdlog::warn("{}; trying the one before", error.what());
+      observer.OnWarning(fmt::format("{}; trying the one before", error.what()));
     }
   }
   if (steps.empty()) return std::nullopt;

@@ -7,26 +7,31 @@
 #include <string>
 #include <vector>
 
-#include "trainer/learner/learner.h"
+#include "tools/jobs/observer.h"
+#include "trainer/learner/state_tensor.h"
 
 namespace ort_ed {
 
 // Everything a training needs to go on where it was: a run continues from its configuration, its data and one
 // of these.
 struct Checkpoint {
-  int64_t step = 0;           // steps done
-  std::string configuration;  // hash of what must not change between interruption and resumption
-  std::string data;           // hash of the training data
-  std::string model;          // the energy model as ONNX bytes; its parameters' values are in `state`
+  int64_t step = 0;  // steps done
+  // What must not change between interruption and resumption, as text by key. Empty: written by a version
+  // that kept only a hash of it.
+  std::map<std::string, std::string> configuration;
+  std::string data;   // hash of the training data
+  std::string model;  // the energy model as ONNX bytes; its parameters' values are in `state`
   std::map<std::string, double> running;  // sums of the metrics since the last logged line
-  std::vector<StateTensor> state;         // parameters, moving averages, optimiser state
+  std::vector<StateTensor> state;         // of all owners
+
+  std::vector<StateTensor> TensorsOf(const std::string& owner) const;
 };
 
-// Gives the values of a tensor of the state when they are to be written.
+// Gives the values of a float tensor of the state when they are to be written.
 using StateValues = std::function<std::vector<float>(const StateTensor&)>;
 
 // One file, written atomically: magic and format version, a JSON header, the model, the tensors, and a CRC of
-// it all. With `values`, those in the state need not be there: no more than one tensor is in memory at a
+// it all. With `values`, floats in the state need not be there: no more than one tensor is in memory at a
 // time. Throws kIo.
 void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, const StateValues& values = {});
 
@@ -47,9 +52,9 @@ class CheckpointFolder {
 
   // Throws kInvalidArgument if there is none of this step; the message lists those there are.
   Checkpoint Read(int64_t step) const;
-  // The newest that is whole; damaged ones are logged as warnings and passed over. Nothing if there is none.
-  // Throws kBadData if every one is damaged.
-  std::optional<Checkpoint> ReadNewest() const;
+  // The newest that is whole; the observer hears of damaged ones, which are passed over. Nothing if there is
+  // none. Throws kBadData if every one is damaged.
+  std::optional<Checkpoint> ReadNewest(Observer& observer) const;
 
  private:
   std::string folder_;

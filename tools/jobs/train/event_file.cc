@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"

@@ -8,11 +8,11 @@
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
-#include <spdlog/fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
@@ -22,6 +22,8 @@
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "runtime/support/atomic_file.h"
+#include "trainer/graph/prepare_model.h"
+#include "trainer/learner/learner.h"
 #include "trainer/learner/step_graph.h"
 
 namespace ort_ed {
@@ -84,7 +86,7 @@ class FileStream : public google::protobuf::io::CopyingOutputStream {
   std::exception_ptr failure_;
 };
 
-void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name) {
+std::vector<std::string> WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name) {
   std::set<std::string> own;
   for (const auto& function : model.functions()) own.insert(function.domain());
   std::set<std::string> others;
@@ -92,8 +94,8 @@ void WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name
     if (!IsStandardDomain(node.domain()) && !own.contains(node.domain()))
       others.insert(node.domain() + "." + node.op_type());
   }
-  if (!others.empty())
-    spdlog::warn("{}: not every ONNX runtime has its operators {}", name, fmt::join(others, ", "));
+  if (others.empty()) return {};
+  return {fmt::format("{}: not every ONNX runtime has its operators {}", name, fmt::join(others, ", "))};
 }
 
 }  // namespace
@@ -136,11 +138,8 @@ void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> stat
 
 Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
                              const std::vector<std::string>& patterns) {
-  if (!(threshold > 0 && std::isfinite(threshold)))
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a threshold of parameters must be positive, not {}", threshold));
-  std::vector<ParameterSlot> slots = TrainedParameters(model, {});
-  const std::vector<bool> selected = Select(ListNames(slots), patterns, "threshold");
+  const std::vector<ParameterSlot> slots = TrainedParameters(Prepare(model), {});
+  const std::vector<bool> selected = Select(ListNames(slots), patterns, "threshold_on");
   std::vector<float> values = FlatParameters(model, slots);
   Sparsity sparsity;
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -157,7 +156,7 @@ Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
   return sparsity;
 }
 
-void PrepareForDeployment(onnx::ModelProto& model, const std::string& name) {
+std::vector<std::string> PrepareForDeployment(onnx::ModelProto& model, const std::string& name) {
   const EnergyContract contract = CheckContract(model, name);
   // Some exporters leave it empty; ONNX Runtime does not mind, the standard does.
   if (model.graph().name().empty()) model.mutable_graph()->set_name("energy");
@@ -165,7 +164,7 @@ void PrepareForDeployment(onnx::ModelProto& model, const std::string& name) {
   SetMetadata(model, metadata_key::kDimension, std::to_string(contract.dimension));
   NoteDegree(model);
   CheckOnnx(model, name);
-  WarnOfOtherOperators(model, name);
+  return WarnOfOtherOperators(model, name);
 }
 
 }  // namespace ort_ed

@@ -42,7 +42,7 @@ Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
                              const std::vector<std::string>& patterns);
 
 // Makes the model ready to be deployed: completes the metadata and checks the contract and the graph. `name`
-// stands for the model in messages. Throws kBadModel.
-void PrepareForDeployment(onnx::ModelProto& model, const std::string& name);
+// stands for the model in messages. Returns warnings. Throws kBadModel.
+std::vector<std::string> PrepareForDeployment(onnx::ModelProto& model, const std::string& name);
 
 }  // namespace ort_ed

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/fmt/fmt.h>
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"

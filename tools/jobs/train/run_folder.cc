@@ -5,13 +5,14 @@
 #include <filesystem>
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/metrics.h"
-#include "tools/jobs/train/train_config.h"
+#include "tools/jobs/train/train_options.h"
 
 namespace ort_ed {
 namespace {
@@ -24,8 +25,8 @@ bool IsRunFolder(const std::string& folder) { return fs::exists(folder + "/" + r
 bool MayBeReplaced(const std::string& folder) {
   if (!IsRunFolder(folder)) return false;
   try {
-    TrainConfig config;
-    ReadConfig(folder + "/" + run_file::kConfig, config);
+    GivenOptions given;
+    ReadToml(folder + "/" + run_file::kConfig, SchemaOf<TrainOptions>(), given);
     return true;
   } catch (const Error&) {
     return false;

@@ -2,9 +2,25 @@
 
 #include <string>
 
-#include "tools/jobs/train/train.h"
-
 namespace ort_ed {
+
+// A run directory:
+//   config.toml          the resolved configuration; `ort-ed train --config` with it repeats the run
+//   metrics.jsonl        one JSON object per line
+//   events.out.tfevents* the same for TensorBoard
+//   checkpoints/         step-<N>.ckpt, the newest few
+//   model.onnx           the deployable model as of the newest checkpoint
+//   best.onnx            the same as of the lowest validation loss
+//   curves.png           the metrics as a picture, drawn by the front end
+namespace run_file {
+inline constexpr char kConfig[] = "config.toml";
+inline constexpr char kModel[] = "model.onnx";
+inline constexpr char kBestModel[] = "best.onnx";
+inline constexpr char kCurves[] = "curves.png";
+inline constexpr char kCheckpoints[] = "checkpoints";
+}  // namespace run_file
+
+enum class ExistingRun { kRefuse, kReplace };
 
 // Only one process at a time trains in a run directory; the lock ends with the process, however it ends.
 class FolderLock {

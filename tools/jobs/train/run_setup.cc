@@ -34,8 +34,9 @@ decltype(auto) Blame(const char* key, Call&& call) {
 }
 
 std::string Absolute(const std::string& path) {
-  return path.empty() || path.starts_with("synth:") ? path
-                                                    : std::filesystem::absolute(path).lexically_normal().string();
+  return path.empty() || path.starts_with("synth:")
+             ? path
+             : std::filesystem::absolute(path).lexically_normal().string();
 }
 
 TrainOptions Resolve(TrainOptions options) {
@@ -84,8 +85,8 @@ void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const 
   if (const std::vector<int64_t> shape = ParseImageShape(network.image_shape); !shape.empty()) {
     const int64_t variables = dataset.training->columns();
     if (shape[0] * shape[1] != variables)
-      throw OptionError("image_shape", fmt::format("must hold the {} variables of the model, not {}", variables,
-                                                   shape[0] * shape[1]));
+      throw OptionError("image_shape", fmt::format("must hold the {} variables of the model, not {}",
+                                                   variables, shape[0] * shape[1]));
     SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
   }
   if (network.base == "data") Blame("base", [&] { AddBaseDistribution(model, BaseMean(network, dataset)); });
@@ -102,7 +103,8 @@ void ChooseStabilisation(RunSetup& setup, Observer& observer) {
   Choice& objective = setup.options.objective;
   if (objective.kind != "energy-discrepancy" || !setup.negatives->enumerates()) return;
   if (!objective.options.contains("w")) objective.options["w"] = 0.0;
-  const std::string w = FormatOption(ParseOption(OptionType::kNumber, FormatOption(objective.options.at("w"))));
+  const std::string w =
+      FormatOption(ParseOption(OptionType::kNumber, FormatOption(objective.options.at("w"))));
   if (w == "0") return;
   setup.warnings.push_back(
       fmt::format("w = {} counts every row once more than its enumeration does; w = 0 is the exact loss", w));
@@ -134,17 +136,20 @@ void Complete(RunSetup& setup, const std::string& name, Observer& observer) {
   MakeLearner(setup, {setup.model, CheckContract(setup.model, name)}, observer);
 }
 
-void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options, Observer& observer) {
+void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options,
+                 Observer& observer) {
   if (before.empty()) {
-    observer.OnNotice("the checkpoint is of an older version, which does not tell its settings: they are not compared");
+    observer.OnNotice(
+        "the checkpoint is of an older version, which does not tell its settings: they are not compared");
     return;
   }
   for (const auto& [key, value] : FixedOptions(options)) {
     const auto found = before.find(key);
     if (found != before.end() && found->second != value)
-      throw OptionError(key, fmt::format("was '{}' when the run began and is '{}' now; only the section [run] and the "
-                                         "place of the data may change",
-                                         found->second, value));
+      throw OptionError(
+          key, fmt::format("was '{}' when the run began and is '{}' now; only the section [run] and the "
+                           "place of the data may change",
+                           found->second, value));
   }
 }
 
@@ -168,7 +173,8 @@ RunSetup SetUp(const TrainOptions& given, Observer& observer) {
   }
   const LoadedModel loaded(path);
   setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), loaded.dimension(), observer);
-  PreparedModel prepared = Prepare(loaded.proto(), path);  // what is trained and what is deployed are one graph
+  PreparedModel prepared =
+      Prepare(loaded.proto(), path);  // what is trained and what is deployed are one graph
   setup.model = std::move(prepared.model);
   AdaptNetwork(setup.model, setup.options.network, setup.dataset);
   Complete(setup, path, observer);
@@ -180,8 +186,8 @@ RunSetup SetUp(const TrainOptions& given, Dataset dataset, Observer& observer) {
   setup.options = Resolve(given);
   setup.dataset = std::move(dataset);
   const std::string& name = setup.options.network.model.kind;
-  onnx::ModelProto model = setup.options.network.IsFile() ? LoadedModel(name).proto()
-                                                          : BuildNetwork(setup.options, setup.dataset);
+  onnx::ModelProto model =
+      setup.options.network.IsFile() ? LoadedModel(name).proto() : BuildNetwork(setup.options, setup.dataset);
   setup.model = Prepare(std::move(model), name).model;
   if (setup.options.network.IsFile()) AdaptNetwork(setup.model, setup.options.network, setup.dataset);
   Complete(setup, name, observer);

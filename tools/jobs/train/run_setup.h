@@ -32,14 +32,15 @@ RunSetup SetUp(const TrainOptions& options, Observer& observer);
 // The same with rows that are in memory, in place of the file that the options name.
 RunSetup SetUp(const TrainOptions& options, Dataset dataset, Observer& observer);
 
-// For a run that goes on from a checkpoint. Throws OptionError or kInvalidArgument if options or data are not those of
-// the checkpoint.
+// For a run that goes on from a checkpoint. Throws OptionError or kInvalidArgument if options or data are not
+// those of the checkpoint.
 RunSetup SetUp(const TrainOptions& options, const Checkpoint& checkpoint, Observer& observer);
 
 // The options that may not change when a run is resumed, as text by key.
 std::map<std::string, std::string> FixedOptions(const TrainOptions& options);
 
-// The ort_ed.training metadata of a model trained for `step` steps: a JSON object. Tells nothing of the machine.
+// The ort_ed.training metadata of a model trained for `step` steps: a JSON object. Tells nothing of the
+// machine.
 std::string DescribeTraining(const RunSetup& setup, int64_t step);
 
 }  // namespace ort_ed

@@ -1,69 +1,44 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "tools/jobs/data/dataset.h"
+#include "tools/jobs/loaded_model.h"
+#include "tools/jobs/observer.h"
 #include "tools/jobs/train/best_validation.h"
-#include "tools/jobs/train/train_config.h"
+#include "tools/jobs/train/run_folder.h"
+#include "tools/jobs/train/train_options.h"
 
 namespace ort_ed {
 
-// A run directory:
-//   config.toml          the resolved configuration; `ort-ed train --config` with it repeats the run
-//   metrics.jsonl        one JSON object a line
-//   events.out.tfevents* the same for TensorBoard
-//   checkpoints/         step-<N>.ckpt, the newest few
-//   model.onnx           the deployable model as of the newest checkpoint
-//   best.onnx            the same as of the lowest validation loss
-//   curves.png           the metrics as a picture (drawn by the command, see TrainHooks::checkpoint)
-namespace run_file {
-inline constexpr char kConfig[] = "config.toml";
-inline constexpr char kModel[] = "model.onnx";
-inline constexpr char kBestModel[] = "best.onnx";
-inline constexpr char kCurves[] = "curves.png";
-inline constexpr char kCheckpoints[] = "checkpoints";
-}  // namespace run_file
-
-struct TrainProgress {
-  int64_t step = 0;  // done
-  int64_t steps = 0;
-  double loss = 0;  // smoothed over some steps
-  std::optional<double> validation_loss;
-};
-
-struct TrainHooks {
-  std::function<void(const TrainProgress&)> progress;  // after every step
-  std::function<void()> checkpoint;                    // after every checkpoint
-  std::function<bool()> stop;                          // polled before every step
-  SynthHook synth;
-};
-
-struct TrainResult {
+struct TrainResult : JobResult {
   int64_t step = 0;
-  bool complete = false;       // false: stopped by TrainHooks::stop, with a checkpoint of `step`
   std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
   BestValidation best;
+  onnx::ModelProto model;  // deployable, with the averaged weights where there is an average
 };
 
-enum class ExistingRun { kRefuse, kReplace };
+// Trains on rows in memory. Nothing is written; the model is in the result. Throws kRuntime when the training
+// diverges, with what to try.
+TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer);
 
-// Trains from the beginning in a new run directory. Throws kInvalidArgument if `folder` is in use (kReplace:
-// if it is anything but a run directory); whatever is wrong with configuration, data, model or device is
-// found before anything is written. Throws kRuntime when the training diverges, with what to try; the
-// checkpoints remain.
-TrainResult StartTraining(TrainConfig config, const std::string& folder, ExistingRun existing,
-                          const TrainHooks& hooks);
+// Trains from the beginning in a new run directory, on the data that the options name. Throws
+// kInvalidArgument if `folder` is in use (kReplace: if it is anything but a run directory); whatever is wrong
+// with options, data, model or device is found before anything is written. The observer hears of every saved
+// model; when the training diverges the checkpoints remain.
+TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder, ExistingRun existing,
+                          Observer& observer);
 
-// The configuration of a run directory. Throws kInvalidArgument if it is none.
-TrainConfig ReadRunConfig(const std::string& folder);
+// What the configuration of a run directory gives. Throws kInvalidArgument if it is none.
+GivenOptions ReadRunOptions(const std::string& folder);
 
-// Goes on from the newest whole checkpoint with the configuration of ReadRunConfig(), in which settings that
-// MayChangeOnResume() may have been changed. The result is bit for bit that of an uninterrupted run with the
-// same device and threads. Throws kInvalidArgument if configuration or data are not those of the checkpoint.
-TrainResult ResumeTraining(TrainConfig config, const std::string& folder, const TrainHooks& hooks);
+// Goes on from the newest whole checkpoint with the options of ReadRunOptions(), of which those that
+// may_change may have been changed. The result is bit for bit that of an uninterrupted run with the same
+// device and threads. Throws OptionError or kInvalidArgument if options or data are not those of the
+// checkpoint.
+TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folder, Observer& observer);
 
 }  // namespace ort_ed

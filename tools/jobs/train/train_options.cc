@@ -31,13 +31,15 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
   using O = NetworkOptions;
   declare("model", &O::model, ModelTable, "an architecture of `ort-ed new`, or an .onnx file to start from")
       .Table("model_options");
-  declare("image_shape", &O::image_shape, "HxW", "height x width where the variables form an image, e.g. 28x28");
+  declare("image_shape", &O::image_shape, "HxW",
+          "height x width where the variables form an image, e.g. 28x28");
   declare("base", &O::base, "auto|data|none",
           "Bernoulli base distribution with the mean of the data; auto: for mlp and resnet");
   declare("base_smoothing", &O::base_smoothing, "(0, 0.5]", "keeps the base's mean off 0 and 1 by this much")
       .When("base", "auto|data");
   declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
-  declare("freeze_zeros", &O::freeze_zeros, "", "entries of parameters that are exactly 0 in the initial model stay 0");
+  declare("freeze_zeros", &O::freeze_zeros, "",
+          "entries of parameters that are exactly 0 in the initial model stay 0");
   declare("freeze_zeros_parameters", &O::freeze_zeros_parameters, "PATTERN,...",
           "patterns of the parameters that keep their zeros")
       .When("freeze_zeros", "true");
@@ -58,19 +60,23 @@ void BatchOptions::Describe(Declare<BatchOptions>& declare) {
 
 void ScheduleOptions::Describe(Declare<ScheduleOptions>& declare) {
   declare("warmup_steps", &ScheduleOptions::warmup_steps, "[0, inf)", "steps of linear warm-up");
-  declare("decay", &ScheduleOptions::decay, "constant|linear|cosine", "of the learning rate, until the last step");
-  declare("final_rate", &ScheduleOptions::final_rate, "[0, 1]", "where the decay ends, as a part of the learning rate")
+  declare("decay", &ScheduleOptions::decay, "constant|linear|cosine",
+          "of the learning rate, until the last step");
+  declare("final_rate", &ScheduleOptions::final_rate, "[0, 1]",
+          "where the decay ends, as a part of the learning rate")
       .When("decay", "linear|cosine");
 }
 
 void RunOptions::Describe(Declare<RunOptions>& declare) {
   using O = RunOptions;
   declare("steps", &O::steps, "[1, 1e12]", "steps of the whole run").MayChange();
-  declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them").MayChange();
+  declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them")
+      .MayChange();
   declare("threads", &O::threads, "[0, 1024]", "0: all cores").MayChange();
   declare("log_every", &O::log_every, "", "steps or seconds (\"10s\") between lines of metrics").MayChange();
   declare("validate_every", &O::validate_every, "", "steps or seconds; 0: never").MayChange();
-  declare("patience", &O::patience, "[0, inf)", "end after this many validations without a lower loss; 0: never")
+  declare("patience", &O::patience, "[0, inf)",
+          "end after this many validations without a lower loss; 0: never")
       .MayChange();
   declare("checkpoint_every", &O::checkpoint_every, "", "steps or seconds; 0: only at the end").MayChange();
   declare("keep_checkpoints", &O::keep_checkpoints, "[1, 1000000]", "the newest that are kept").MayChange();
@@ -110,8 +116,9 @@ double TrainOptions::LearningRate(int64_t step) const {
 }
 
 double TrainOptions::Progress(int64_t step) const {
-  return run.steps == 1 ? 0
-                        : std::clamp(static_cast<double>(step - 1) / static_cast<double>(run.steps - 1), 0.0, 1.0);
+  return run.steps == 1
+             ? 0
+             : std::clamp(static_cast<double>(step - 1) / static_cast<double>(run.steps - 1), 0.0, 1.0);
 }
 
 void CheckTogether(const TrainOptions& options) {

@@ -48,6 +48,13 @@ std::set<int64_t> Values(const std::vector<Bits>& rows) {
   return values;
 }
 
+constexpr uint64_t kSeed = 3;
+
+Dataset Open(const DataOptions& options, int64_t columns, uint64_t seed = kSeed) {
+  Observer nobody;
+  return OpenDataset(options, seed, columns, nobody);
+}
+
 class DatasetTest : public ::testing::Test {
  protected:
   std::string WriteSpelled(const std::string& name, int begin, int end) {
@@ -61,19 +68,18 @@ class DatasetTest : public ::testing::Test {
     return path;
   }
 
-  TrainConfig Config(double validation_fraction = 0) {
-    TrainConfig config;
-    config.data = WriteSpelled("rows.csv", 0, 100);
-    config.validation_fraction = validation_fraction;
-    config.seed = 3;
-    return config;
+  DataOptions Options(double validation_fraction = 0) {
+    DataOptions options;
+    options.data = WriteSpelled("rows.csv", 0, 100);
+    options.validation_fraction = validation_fraction;
+    return options;
   }
 
   TempDir dir_;
 };
 
 TEST_F(DatasetTest, EveryEpochVisitsEveryRowOnceInANewOrder) {
-  const Dataset dataset = OpenDataset(Config(), 0);
+  const Dataset dataset = Open(Options(), 0);
   EXPECT_EQ(dataset.training_rows, 100);
   EXPECT_EQ(dataset.validation.rows, 0);
   const auto first = DrawRows(*dataset.training, 0, 100);
@@ -84,16 +90,14 @@ TEST_F(DatasetTest, EveryEpochVisitsEveryRowOnceInANewOrder) {
 }
 
 TEST_F(DatasetTest, RowsDependOnSeedAndNumberAlone) {
-  const auto in_order = DrawRows(*OpenDataset(Config(), 0).training, 0, 350);
-  const Dataset again = OpenDataset(Config(), 0);
+  const auto in_order = DrawRows(*Open(Options(), 0).training, 0, 350);
+  const Dataset again = Open(Options(), 0);
   for (const int64_t n : {349, 120, 3, 299, 0, 121}) EXPECT_EQ(DrawRow(*again.training, n), in_order[n]) << n;
-  TrainConfig other = Config();
-  other.seed = 4;
-  EXPECT_NE(DrawRows(*OpenDataset(other, 0).training, 0, 350), in_order);
+  EXPECT_NE(DrawRows(*Open(Options(), 0, kSeed + 1).training, 0, 350), in_order);
 }
 
 TEST_F(DatasetTest, HeldOutRowsAreNeverTrainedOn) {
-  const Dataset dataset = OpenDataset(Config(0.25), 0);
+  const Dataset dataset = Open(Options(0.25), 0);
   EXPECT_EQ(dataset.training_rows, 75);
   ASSERT_EQ(dataset.validation.rows, 25);
   std::set<int64_t> all = Values(DrawRows(*dataset.training, 0, 75));
@@ -103,7 +107,7 @@ TEST_F(DatasetTest, HeldOutRowsAreNeverTrainedOn) {
 }
 
 TEST_F(DatasetTest, MeanIsThatOfTheTrainingRows) {
-  const Dataset dataset = OpenDataset(Config(0.5), 0);
+  const Dataset dataset = Open(Options(0.5), 0);
   std::vector<double> mean(7);
   for (const Bits& row : DrawRows(*dataset.training, 0, 50))
     for (size_t i = 0; i < 7; ++i) mean[i] += row[i] / 50.0;
@@ -111,18 +115,18 @@ TEST_F(DatasetTest, MeanIsThatOfTheTrainingRows) {
 }
 
 TEST_F(DatasetTest, RowsThatAreNotValidatedOnAreTrainedOn) {
-  TrainConfig config = Config(0.5);
-  config.validation_rows = 10;
-  const Dataset dataset = OpenDataset(config, 0);
+  DataOptions options = Options(0.5);
+  options.validation_rows = 10;
+  const Dataset dataset = Open(options, 0);
   EXPECT_EQ(dataset.validation.rows, 10);
   EXPECT_EQ(dataset.training_rows, 90);
 }
 
 TEST_F(DatasetTest, ValidationFileIsShuffledAndCut) {
-  TrainConfig config = Config(0.5);
-  config.validation = WriteSpelled("valid.csv", 0, 128);
-  config.validation_rows = 64;
-  const Dataset dataset = OpenDataset(config, 7);
+  DataOptions options = Options(0.5);
+  options.validation = WriteSpelled("valid.csv", 0, 128);
+  options.validation_rows = 64;
+  const Dataset dataset = Open(options, 7);
   EXPECT_EQ(dataset.training_rows, 100);
   ASSERT_EQ(dataset.validation.rows, 64);
   std::set<int64_t> values;
@@ -132,33 +136,33 @@ TEST_F(DatasetTest, ValidationFileIsShuffledAndCut) {
 }
 
 TEST_F(DatasetTest, HashTellsContents) {
-  const std::string hash = OpenDataset(Config(), 0).hash;
-  EXPECT_EQ(OpenDataset(Config(0.3), 0).hash, hash);
-  TrainConfig other = Config();
+  const std::string hash = Open(Options(), 0).hash;
+  EXPECT_EQ(Open(Options(0.3), 0).hash, hash);
+  DataOptions other = Options();
   other.data = WriteSpelled("other.csv", 1, 101);
-  EXPECT_NE(OpenDataset(other, 0).hash, hash);
+  EXPECT_NE(Open(other, 0).hash, hash);
 }
 
 class GreyDataTest : public ::testing::Test {
  protected:
   static constexpr int kRows = 2000;
 
-  TrainConfig Config(const std::string& binarise) {
-    TrainConfig config;
-    config.data = dir_.File("grey.csv");
-    std::ofstream file(config.data);
+  DataOptions Options(Binarise binarise) {
+    DataOptions options;
+    options.data = dir_.File("grey.csv");
+    std::ofstream file(options.data);
     for (int i = 0; i < kRows; ++i) file << "0,51,204,255\n";
-    config.validation_fraction = 0.5;
-    config.validation_rows = kRows;
-    config.binarise = binarise;
-    return config;
+    options.validation_fraction = 0.5;
+    options.validation_rows = kRows;
+    options.binarise = binarise;
+    return options;
   }
 
   TempDir dir_;
 };
 
 TEST_F(GreyDataTest, DynamicRowsAreDrawnAnewInEveryEpoch) {
-  const Dataset dataset = OpenDataset(Config("dynamic"), 4);
+  const Dataset dataset = Open(Options(Binarise::kGrey), 4);
   const int64_t rows = dataset.training_rows;
   const auto first = DrawRows(*dataset.training, 0, rows);
   EXPECT_EQ(DrawRows(*dataset.training, 0, rows), first);
@@ -177,7 +181,7 @@ TEST_F(GreyDataTest, DynamicRowsAreDrawnAnewInEveryEpoch) {
 }
 
 TEST_F(GreyDataTest, OnceKeepsItsBits) {
-  const Dataset dataset = OpenDataset(Config("once"), 4);
+  const Dataset dataset = Open(Options(Binarise::kStochastic), 4);
   const auto count = [&](int64_t first) {
     int64_t ones = 0;
     for (const auto& row : DrawRows(*dataset.training, first, dataset.training_rows)) ones += row[1];
@@ -189,31 +193,31 @@ TEST_F(GreyDataTest, OnceKeepsItsBits) {
 
 TEST_F(GreyDataTest, StrictRefusesGrey) {
   ExpectError(
-      ErrorCode::kBadData, [&] { OpenDataset(Config("strict"), 4); }, "grey.csv");
+      ErrorCode::kBadData, [&] { Open(Options(Binarise::kStrict), 4); }, "grey.csv");
 }
 
 TEST_F(DatasetTest, WrongWidthAndMissingDataAreErrors) {
   ExpectError(
-      ErrorCode::kBadData, [&] { OpenDataset(Config(), 8); }, "rows.csv");
-  TrainConfig config = Config();
-  config.validation = dir_.File("narrow.csv");
-  std::ofstream(config.validation) << "0,1\n1,1\n";
+      ErrorCode::kBadData, [&] { Open(Options(), 8); }, "rows.csv");
+  DataOptions options = Options();
+  options.validation = dir_.File("narrow.csv");
+  std::ofstream(options.validation) << "0,1\n1,1\n";
   ExpectError(
-      ErrorCode::kBadData, [&] { OpenDataset(config, 0); }, "narrow.csv");
-  config.data = "";
+      ErrorCode::kBadData, [&] { Open(options, 0); }, "narrow.csv");
+  options.data = "";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 0); }, "name a file of rows");
+      ErrorCode::kInvalidArgument, [&] { Open(options, 0); }, "name a file of rows");
 }
 
 TEST(SyntheticDataset, PlanarRowsAreEndlessAndHeldOutRowsAreOthers) {
-  TrainConfig config;
-  config.data = "synth:pinwheel";
-  config.validation_rows = 50;
-  const Dataset dataset = OpenDataset(config, 0);
+  DataOptions options;
+  options.data = "synth:pinwheel";
+  options.validation_rows = 50;
+  const Dataset dataset = Open(options, 0);
   EXPECT_EQ(dataset.training_rows, 0);
   ASSERT_EQ(dataset.training->columns(), 32);
   const auto rows = DrawRows(*dataset.training, 0, 1000);
-  EXPECT_EQ(DrawRow(*OpenDataset(config, 32).training, 999), rows[999]);
+  EXPECT_EQ(DrawRow(*Open(options, 32).training, 999), rows[999]);
   const std::set<int64_t> seen = Values(rows);
   EXPECT_GT(seen.size(), 990u);
   ASSERT_EQ(dataset.validation.rows, 50);
@@ -225,30 +229,83 @@ TEST(SyntheticDataset, PlanarRowsAreEndlessAndHeldOutRowsAreOthers) {
 }
 
 TEST(SyntheticDataset, MistakesAreNamed) {
-  TrainConfig config;
-  config.data = "synth:spiral";
+  DataOptions options;
+  options.data = "synth:spiral";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 0); }, "synth:spiral", "synth:2spirals",
+      ErrorCode::kInvalidArgument, [&] { Open(options, 0); }, "synth:spiral", "synth:2spirals",
       "synth:pinwheel");
-  config.data = "synth:moons";
+  options.data = "synth:moons";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { OpenDataset(config, 16); },
-      "32 variables, not the 16 that are needed");
+      ErrorCode::kInvalidArgument, [&] { Open(options, 16); }, "32 variables, not the 16 that are needed");
 }
 
-TEST_F(DatasetTest, HookMakesRowsThatNeedASampler) {
-  TrainConfig config = Config(0.5);
-  config.data = "synth:ising:side=3";
-  const auto hook = [](const std::string& name, uint64_t seed) {
-    EXPECT_EQ(name, "ising:side=3");
-    EXPECT_EQ(seed, 3u);
-    RowStore store(7, false);
-    for (int i = 0; i < 100; ++i) store.Append(Spelled(i));
-    return store;
-  };
-  const Dataset dataset = OpenDataset(config, 0, hook);
-  EXPECT_EQ(dataset.training_rows, 50);
-  EXPECT_EQ(dataset.validation.rows, 50);
+TEST(SyntheticDataset, RowsOfASamplerAreSplitAsThoseOfAFile) {
+  DataOptions options;
+  options.data = "synth:ising:shape=2x3,rows=40,steps=60";
+  options.validation_fraction = 0.5;
+  const Dataset dataset = Open(options, 6);
+  EXPECT_EQ(dataset.training_rows, 20);
+  EXPECT_EQ(dataset.validation.rows, 20);
+  EXPECT_EQ(dataset.training->columns(), 6);
+  EXPECT_EQ(Open(options, 0).hash, dataset.hash);
+  EXPECT_NE(Open(options, 0, kSeed + 1).hash, dataset.hash);
+}
+
+class RowsInMemoryTest : public DatasetTest {
+ protected:
+  // 50 rows of 7 grey levels, and the same as a file.
+  RowTable Grey() {
+    RowTable table{.rows = 50, .columns = 7, .values = {}};
+    for (int i = 0; i < 350; ++i) table.values.push_back(static_cast<uint8_t>(i * 37 % 256));
+    return table;
+  }
+  std::string Written(const RowTable& table) {
+    const std::string path = dir_.File("grey.npy");
+    std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (50, 7), }";
+    header.resize(118 - 1, ' ');
+    header += '\n';
+    std::ofstream(path, std::ios::binary) << "\x93NUMPY\x01" << '\0' << '\x76' << '\0' << header
+                                          << std::string(table.values.begin(), table.values.end());
+    return path;
+  }
+};
+
+TEST_F(RowsInMemoryTest, AreThoseOfAFile) {
+  for (const Binarise binarise : {Binarise::kThreshold, Binarise::kStochastic, Binarise::kGrey}) {
+    DataOptions options;
+    options.data = Written(Grey());
+    options.binarise = binarise;
+    options.threshold = 0.3;
+    const Dataset file = Open(options, 0);
+    const Dataset memory = DatasetFromRows(Grey(), options, kSeed);
+    EXPECT_EQ(memory.hash, file.hash);
+    EXPECT_EQ(memory.mean, file.mean);
+    EXPECT_EQ(memory.validation.values, file.validation.values);
+    EXPECT_EQ(DrawRows(*memory.training, 0, 90), DrawRows(*file.training, 0, 90));
+  }
+}
+
+TEST_F(RowsInMemoryTest, MistakesAreNamed) {
+  ExpectError(
+      ErrorCode::kBadData, [&] { DatasetFromRows(Grey(), {}, kSeed); }, "row 1, column 2 is 37");
+  ExpectError(
+      ErrorCode::kBadData, [&] { DatasetFromRows({}, {}, kSeed); }, "no rows");
+  DataOptions options;
+  options.binarise = Binarise::kGrey;
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        DatasetFromRows({.rows = 2, .columns = 1, .values = {0, 1}}, options, kSeed);
+      },
+      "binarise is for grey levels");
+}
+
+TEST(DataOptions, ThresholdHasNoEffectWithoutBinarisation) {
+  EXPECT_THROW(MakeOptions<DataOptions>({{"threshold", 0.4}}), OptionError);
+  const auto options = MakeOptions<DataOptions>({{"threshold", 0.4}, {"binarise", "threshold"}});
+  EXPECT_EQ(options.threshold, 0.4);
+  EXPECT_EQ(SchemaOf<DataOptions>().Find("data")->section, "data");
+  EXPECT_TRUE(SchemaOf<DataOptions>().Find("validation")->may_change);
 }
 
 }  // namespace

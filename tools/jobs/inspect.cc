@@ -1,11 +1,13 @@
-#include "tools/jobs/tensor_shapes.h"
+#include "tools/jobs/inspect.h"
 
 #include <array>
-
-#include <onnx/onnx_pb.h>
+#include <span>
+#include <string>
 
 #include "models/graph/model_file.h"
 #include "runtime/session.h"
+#include "tools/jobs/stopwatch.h"
+#include "trainer/graph/inline_functions.h"
 
 namespace ort_ed {
 namespace {
@@ -24,8 +26,8 @@ std::vector<std::string> ExposeAll(onnx::GraphProto& graph) {
   return names;
 }
 
-}  // namespace
-
+// The shape of every tensor of the main graph when ONNX Runtime scores one row of zeros. Found by running, so
+// shapes that the graph computes are known too, whatever the opset.
 TensorShapes ShapesOfOneRow(const onnx::ModelProto& model, const EnergyContract& contract,
                             const std::string& name) {
   onnx::ModelProto exposed = model;
@@ -50,6 +52,22 @@ TensorShapes ShapesOfOneRow(const onnx::ModelProto& model, const EnergyContract&
     }
   });
   return shapes;
+}
+
+}  // namespace
+
+InspectResult Inspect(const LoadedModel& model) {
+  const Stopwatch stopwatch;
+  InspectResult result;
+  onnx::ModelProto proto = model.proto();
+  const EnergyContract contract = CheckContract(proto, model.name());
+  CheckOnnx(proto, model.name());
+  InlineFunctions(proto);
+  result.summary = Summarise(proto, model.name(), ShapesOfOneRow(proto, contract, model.name()));
+  for (const OperatorSummary& op : result.summary.operators)
+    result.differentiability.push_back(Classify(op.domain, op.op, result.summary.opset));
+  result.seconds = stopwatch.Seconds();
+  return result;
 }
 
 }  // namespace ort_ed

@@ -1,21 +1,13 @@
-// Pictures of energy models: `ort-ed plot landscape`, `ort-ed plot couplings` and `ort-ed plot energies`.
+// Energy and density over the plane.
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
-#include "ort_ed/energy_model.h"
 #include "ort_ed/error.h"
-#include "runtime/data/npy.h"
-#include "runtime/data/planar.h"
-#include "runtime/data/row_reader.h"
-#include "tools/cli/command.h"
-#include "tools/jobs/quadratic_couplings.h"
-#include "tools/jobs/sampling_model.h"
 #include "tools/picture/pictures.h"
-#include "tools/plot/energies_picture.h"
+#include "tools/plot/density_option.h"
 #include "tools/plot/plot_kind.h"
 
 namespace ort_ed {
@@ -24,6 +16,16 @@ namespace {
 constexpr int kPointsPerCell = 2;  // in each direction
 constexpr uint64_t kTruthDraws = 1000000;
 constexpr uint64_t kTruthSeed = 1;
+
+struct LandscapeOptions {
+  DensityOption density;
+  int grid = 240;
+
+  static void Describe(Declare<LandscapeOptions>& declare) {
+    declare.All(&LandscapeOptions::density);
+    declare("grid", &LandscapeOptions::grid, "[8, 2048]", "cells per side");
+  }
+};
 
 // A square of the plane, cut into `side` x `side` cells; row 0 is at the bottom.
 struct PlaneGrid {
@@ -95,14 +97,12 @@ PlaneChart GridChart(const std::string& title, const PlaneGrid& grid, std::vecto
           .color_bar = true};
 }
 
-Canvas DrawLandscape(const std::string& input, const argparse::ArgumentParser& arguments) {
-  const auto name = arguments.present("--density");
-  if (!name) throw UsageError("plot landscape needs --density NAME, which tells how points become bits");
-  const PlanarDensity& density = FindPlanarDensity(*name);
+Canvas DrawLandscape(const std::string& input, const LandscapeOptions& options, const LoadOptions& load,
+                     Observer&) {
+  const PlanarDensity& density = options.density.Get();
   // The outermost samples lie at about f_scale - 1.
-  const PlaneGrid grid{.limit = density.f_scale - 0.5, .side = arguments.get<int>("--grid")};
-  if (grid.side < 8 || grid.side > 2048) throw UsageError("--grid is from 8 to 2048 cells a side");
-  const EnergyModel model = EnergyModel::FromFile(input, ChosenLoadOptions(arguments));
+  const PlaneGrid grid{.limit = density.f_scale - 0.5, .side = options.grid};
+  const EnergyModel model = EnergyModel::FromFile(input, load);
   if (model.dimension() != PlanarCode::kBits)
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' has {} variables; a landscape of the plane needs a model of {}", input,
@@ -126,64 +126,9 @@ Canvas DrawLandscape(const std::string& input, const argparse::ArgumentParser& a
       3);
 }
 
-std::vector<double> ReadSquareMatrix(const std::string& path, int64_t side) {
-  const NpyArray array = ReadNpy(path);
-  if (array.shape != std::vector<int64_t>{side, side})
-    throw Error(ErrorCode::kBadData, fmt::format("'{}' has the shape {}; a matrix of {} x {} is expected",
-                                                 path, fmt::join(array.shape, " x "), side, side));
-  return array.values;
-}
-
-Canvas DrawCouplings(const std::string& input, const argparse::ArgumentParser& arguments) {
-  const EnergyModel model = LoadForSampling(input, ChosenLoadOptions(arguments), "gibbs");
-  const std::vector<double> couplings = QuadraticCouplings(model, input);
-  std::vector<double> truth;
-  if (const auto path = arguments.present("--truth")) {
-    truth = ReadSquareMatrix(*path, model.dimension());
-    double squares = 0;
-    for (size_t i = 0; i < truth.size(); ++i) squares += std::pow(truth[i] - couplings[i], 2);
-    spdlog::info("-log RMSE of the couplings: {:.4f}",
-                 -0.5 * std::log(squares / static_cast<double>(truth.size())));
-  }
-  return CouplingsPicture(couplings, truth, static_cast<int>(model.dimension()));
-}
-
-Canvas DrawEnergies(const std::string& input, const argparse::ArgumentParser& arguments) {
-  const auto files = arguments.get<std::vector<std::string>>("--data");
-  if (files.empty())
-    throw UsageError("plot energies needs --data FILE, the rows to score; it may be given several times");
-  const EnergyModel model = EnergyModel::FromFile(input, ChosenLoadOptions(arguments));
-  std::vector<HistogramSeries> series;
-  for (const std::string& file : files) {
-    const RowTable table = ReadRows(file, {.columns = model.dimension()});
-    std::vector<float> energies(static_cast<size_t>(table.rows));
-    model.Energy(table.values, energies);
-    series.push_back({std::filesystem::path(file).filename(), {energies.begin(), energies.end()}});
-  }
-  return EnergiesPicture(input, std::move(series));
-}
-
 }  // namespace
 
-extern const PlotKind kLandscapePlot = {
-    .name = "landscape",
-    .summary = "energy and density over the plane beside the true density: MODEL --density NAME",
-    .options = {"--density", "--grid"},
-    .draw = DrawLandscape,
-};
-
-extern const PlotKind kCouplingsPlot = {
-    .name = "couplings",
-    .summary = "pairwise couplings of a quadratic model, beside the true ones: MODEL [--truth FILE]",
-    .options = {"--truth"},
-    .draw = DrawCouplings,
-};
-
-extern const PlotKind kEnergiesPlot = {
-    .name = "energies",
-    .summary = "histograms of the energies of data and samples: MODEL --data FILE [--data FILE]",
-    .options = {"--data"},
-    .draw = DrawEnergies,
-};
+const PlotKind kLandscapePlot = MakePlotKind<LandscapeOptions, DrawLandscape>(
+    "landscape", "energy and density over the plane beside the true density: MODEL --density NAME", true);
 
 }  // namespace ort_ed

@@ -1,0 +1,40 @@
+#include "tools/jobs/chains.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+EnergyPath TwoSpins() {
+  return EnergyPath(
+      std::make_shared<QuadraticEnergy>(0, std::vector<double>{0.5, -0.5}, std::vector<double>{0, 1, 1, 0}));
+}
+
+TEST(AdvanceChains, IsTheSameAsOneCall) {
+  const EnergyPath target = TwoSpins();
+  Chains portions = StartChains(target, 8, 5), once = portions;
+  int64_t reported = 0;
+  AdvanceChains(*MakeSampler("gibbs", target), portions, 1001, [&](int64_t done, int64_t total) {
+    EXPECT_GT(done, reported);
+    EXPECT_EQ(total, 1001);
+    reported = done;
+  });
+  MakeSampler("gibbs", target)->Step(once, 1001);
+  EXPECT_EQ(reported, 1001);
+  EXPECT_EQ(portions.states, once.states);
+  EXPECT_EQ(portions.step, once.step);
+}
+
+TEST(AdvanceChains, StopsWhereItsWatchThrows) {
+  const EnergyPath target = TwoSpins();
+  Chains chains = StartChains(target, 8, 5);
+  const auto stop = [](int64_t, int64_t) { throw Error(ErrorCode::kInterrupted, "enough"); };
+  ExpectError(ErrorCode::kInterrupted,
+              [&] { AdvanceChains(*MakeSampler("gibbs", target), chains, 1000, stop); });
+  EXPECT_LT(chains.step, 1000u);
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ort_ed/options.h"
+#include "tools/jobs/loaded_model.h"
+#include "tools/jobs/observer.h"
+#include "trainer/check/model_check.h"
+
+namespace ort_ed {
+
+// On what gradients are compared.
+struct GradientCheckOptions {
+  int64_t rows = ModelCheckOptions().rows;
+  uint64_t seed = ModelCheckOptions().seed;
+
+  static void Describe(Declare<GradientCheckOptions>& declare) {
+    using O = GradientCheckOptions;
+    declare("rows", &O::rows, "[1, inf)", "random binary rows on which gradients are compared");
+    declare("seed", &O::seed, "[0, inf)", "of the random rows and directions");
+  }
+};
+
+struct CheckResult : JobResult {
+  ModelCheck check;
+};
+
+// Whether the model keeps the energy model contract and can be trained (see CheckModel()). Throws kBadModel
+// where nothing more can be said of it, and kInterrupted.
+CheckResult Check(const LoadedModel& model, const GradientCheckOptions& options, Observer& observer);
+
+}  // namespace ort_ed

@@ -1,0 +1,70 @@
+#include "tools/jobs/train/export_model.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/graph/model_file.h"
+#include "ort_ed/error.h"
+#include "tools/jobs/train/checkpoint.h"
+#include "tools/jobs/train/run_folder.h"
+#include "tools/jobs/train/train.h"
+#include "trainer/autodiff/input_gradient.h"
+
+namespace ort_ed {
+namespace {
+
+Checkpoint ReadFromRun(const std::string& folder, const ExportOptions& options, Observer& observer) {
+  ReadRunOptions(folder);  // is it a run at all?
+  const CheckpointFolder checkpoints(folder + "/" + run_file::kCheckpoints);
+  std::optional<Checkpoint> found =
+      options.checkpoint ? checkpoints.Read(*options.checkpoint) : checkpoints.ReadNewest(observer);
+  if (!found) throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
+  return std::move(*found);
+}
+
+void RefuseOptionsOfRuns(const ExportOptions& options) {
+  constexpr char kReason[] = "has no effect with an .onnx file; it needs a run directory";
+  if (options.checkpoint) throw OptionError("checkpoint", kReason, OptionError::Problem::kNoEffect);
+  if (options.weights) throw OptionError("weights", kReason, OptionError::Problem::kNoEffect);
+}
+
+}  // namespace
+
+void ExportOptions::Describe(Declare<ExportOptions>& declare) {
+  using O = ExportOptions;
+  declare("checkpoint", &O::checkpoint, "[0, inf)", "the checkpoint of this step").Default("the newest");
+  declare("weights", &O::weights, "ema|raw",
+          "the moving average of the weights, or the weights of the last step")
+      .Default("ema");
+  declare(
+      "threshold", &O::threshold, "[0, inf)",
+      "set parameters with a magnitude below it to zero; `ort-ed train --freeze-zeros` refits the others");
+  declare("threshold_on", &O::threshold_on, "PATTERN,...", "patterns of the parameters with a threshold")
+      .When("threshold", "(0, inf)");
+  declare("with_gradient", &O::with_gradient, "",
+          "with the graph of dU/dx that gradient-guided samplers need; plain scoring does not load it");
+}
+
+ExportResult ExportModel(const std::string& source, const ExportOptions& options, Observer& observer) {
+  ExportResult result;
+  if (std::filesystem::is_directory(source)) {
+    const Checkpoint checkpoint = ReadFromRun(source, options, observer);
+    result.step = checkpoint.step;
+    result.model = RestoreModel(checkpoint, options.weights == "raw" ? Weights::kRaw : Weights::kAverage);
+  } else {
+    RefuseOptionsOfRuns(options);
+    result.model = LoadModel(source);
+  }
+  for (const std::string& warning : PrepareForDeployment(result.model, source))
+    Warn(warning, result, observer);
+  if (options.threshold > 0)
+    result.sparsity = ThresholdParameters(result.model, options.threshold, options.threshold_on);
+  if (options.with_gradient) {
+    AttachInputGradient(result.model);
+    CheckOnnx(result.model, source);
+  }
+  return result;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,260 @@
+#include "tools/jobs/train/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+#include "tools/jobs/train/export.h"
+
+namespace ort_ed {
+namespace {
+
+// Validation has noise of its own, the same every time.
+constexpr uint64_t kValidationSeed = 0x6E6F6973652D7661ULL;
+// A loss above this is no progress any more, though every number is still finite.
+constexpr double kLargestLoss = 1e6;
+
+double WallTime() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+bool HasDiverged(const StepResult& result) { return !result.finite() || result.loss > kLargestLoss; }
+
+}  // namespace
+
+bool Ticker::Due(int64_t step) {
+  if (period_.seconds == 0) return period_.steps > 0 && step % period_.steps == 0;
+  if (since_.Seconds() < period_.seconds) return false;
+  since_.Restart();
+  return true;
+}
+
+void RunningMeans::Add(const StepResult& result) {
+  sums_["count"] += 1;
+  sums_["loss"] += result.loss;
+  sums_["energy_positive"] += result.energy_positive;
+  sums_["energy_negative"] += result.energy_negative;
+  sums_["gradient_norm"] += result.gradient_norm;
+}
+
+Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observer& observer)
+    : setup_(std::move(setup)),
+      options_(setup_.options),
+      records_(records),
+      observer_(observer),
+      first_step_(resumed != nullptr ? resumed->step : 0),
+      step_(first_step_),
+      batch_(MakeBatch(options_.batch.batch_size)),
+      log_(options_.run.log_every),
+      validate_(options_.run.validate_every),
+      checkpoint_(options_.run.checkpoint_every),
+      last_logged_step_(step_) {
+  if (resumed != nullptr) means_.Reset(resumed->running);
+  result_.step = step_;
+  result_.warnings = setup_.warnings;
+  if (records_ != nullptr)
+    result_.best = BestValidation(ReadMetrics(records_->folder + "/" + MetricsLog::FileName()));
+}
+
+TrainResult Run::Train() {
+  result_.complete = false;
+  if (step_ == 0) {
+    Save();
+  } else {
+    WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
+  }
+  while (step_ < options_.run.steps && !OutOfPatience()) {
+    if (observer_.StopRequested()) {
+      Save();
+      return std::move(result_);
+    }
+    Step();
+    const bool last = step_ == options_.run.steps;
+    const bool log = log_.Due(step_);
+    const bool validate = validate_.Due(step_);
+    if (log || validate || last) Log(log || last, validate || (last && !options_.run.validate_every.never()));
+    if (checkpoint_.Due(step_) || last || OutOfPatience()) Save();
+    ReportProgress();
+  }
+  if (step_ < options_.run.steps) {
+    if (!means_.empty()) Log(true, false);
+    observer_.OnNotice(
+        fmt::format("ended early: none of the last {} validations was better than that of step {}",
+                    result_.best.since(), result_.best.step()));
+  }
+  result_.complete = true;
+  result_.seconds = stopwatch_.Seconds();
+  result_.model = MakeDeployable();
+  return std::move(result_);
+}
+
+bool Run::OutOfPatience() const {
+  return options_.run.patience > 0 && result_.best.since() >= options_.run.patience;
+}
+
+ContrastiveBatch Run::MakeBatch(int64_t positives) const {
+  const BatchShape shape = setup_.shape();
+  return {positives, shape.negatives, setup_.learner->dimension(), shape.weighted};
+}
+
+StepView Run::View(int64_t first_row) const {
+  return {.seed = static_cast<uint64_t>(options_.batch.seed),
+          .step = step_,
+          .first_row = first_row,
+          .progress = options_.Progress(step_ + 1)};
+}
+
+void Run::Step() {
+  const int64_t first_row = step_ * options_.batch.batch_size;
+  for (int64_t i = 0; i < batch_.positives; ++i)
+    setup_.dataset.training->Draw(first_row + i, batch_.Positive(i));
+  setup_.negatives->Fill(View(0), batch_);
+  last_ = setup_.learner->Step(batch_, options_.LearningRate(step_ + 1), step_ + 1);
+  if (HasDiverged(last_)) ThrowDiverged(step_ + 1);
+  setup_.negatives->Learn(View(0), batch_);
+  ++step_;
+  result_.step = step_;
+  means_.Add(last_);
+}
+
+void Run::Log(bool log, bool validate) {
+  MetricsLine line{.step = step_, .time = WallTime(), .values = {}};
+  if (log && !means_.empty()) {
+    for (const char* name : {"loss", "energy_positive", "energy_negative", "gradient_norm"})
+      line.values.emplace_back(name, means_.Mean(name));
+    line.values.emplace_back("learning_rate", options_.LearningRate(step_));
+    line.values.emplace_back("steps_per_second", static_cast<double>(step_ - last_logged_step_) /
+                                                     std::max(1e-9, since_logged_.Seconds()));
+    result_.loss = means_.Mean("loss");
+    last_logged_step_ = step_;
+    since_logged_.Restart();
+    means_.Reset();
+  }
+  if (validate && setup_.dataset.validation.rows > 0) {
+    const double loss = Validate();
+    if (!std::isfinite(loss)) {
+      last_.loss = loss;
+      ThrowDiverged(step_);
+    }
+    result_.validation_loss = loss;
+    line.values.emplace_back(kValidationLoss, loss);
+    if (result_.best.Add(step_, loss)) WriteModel(run_file::kBestModel);
+  }
+  if (records_ != nullptr && !line.values.empty()) records_->metrics.Append(line);
+}
+
+// With the averaged weights, since those are deployed, and the noise of the last step, so that losses can be
+// compared.
+double Run::Validate() {
+  const RowTable& rows = setup_.dataset.validation;
+  const int64_t part =
+      options_.batch.micro_batch > 0 ? options_.batch.micro_batch : options_.batch.batch_size;
+  StepView view{.seed = static_cast<uint64_t>(options_.batch.seed) ^ kValidationSeed,
+                .step = 0,
+                .first_row = 0,
+                .progress = options_.Progress(options_.run.steps)};
+  double sum = 0;
+  for (; view.first_row < rows.rows; view.first_row += part) {
+    ContrastiveBatch batch = MakeBatch(std::min(part, rows.rows - view.first_row));
+    for (int64_t i = 0; i < batch.positives; ++i)
+      std::ranges::copy(rows.Row(view.first_row + i), batch.Positive(i).begin());
+    setup_.negatives->validation().Fill(view, batch);
+    sum += setup_.learner->Evaluate(batch, /*averaged=*/true).loss * static_cast<double>(batch.positives);
+  }
+  return sum / static_cast<double>(rows.rows);
+}
+
+// What a step reports is from before its update: the parameters that are about to be kept have not been
+// tried yet.
+void Run::TryParameters() {
+  constexpr int64_t kFew = 16;  // the whole batch would take its memory twice
+  ContrastiveBatch few = MakeBatch(std::min(batch_.positives, kFew));
+  std::copy_n(batch_.rows.begin(), few.rows.size(), few.rows.begin());
+  std::copy_n(batch_.log_weights.begin(), few.log_weights.size(), few.log_weights.begin());
+  static_cast<ContrastiveLoss&>(last_) = setup_.learner->Evaluate(few, /*averaged=*/false);
+  if (HasDiverged(last_)) ThrowDiverged(step_);
+}
+
+// The state of the last good step is in memory, but it is about to diverge: the checkpoints are better.
+void Run::ThrowDiverged(int64_t step) const {
+  if (step == 1 && std::isnan(last_.energy_positive))
+    throw Error(ErrorCode::kBadModel,
+                "the model's energies are not numbers from the start; `ort-ed check` looks into a model");
+  const std::string saved =
+      records_ == nullptr ? ""
+                          : fmt::format(". The last good checkpoint is '{}'",
+                                        records_->checkpoints.PathOf(records_->checkpoints.Steps().back()));
+  throw Error(
+      ErrorCode::kRuntime,
+      fmt::format("the training diverged at step {}: loss {}, energies {} of positives and {} of negatives, "
+                  "gradient norm {}. Try {}{}",
+                  step, last_.loss, last_.energy_positive, last_.energy_negative, last_.gradient_norm,
+                  AdviceAgainstDivergence(), saved));
+}
+
+std::string Run::AdviceAgainstDivergence() const {
+  const OptimizerOptions& optimizer = options_.optimizer;
+  const OptionMap chosen = GetOptions(SchemaOf<TrainOptions>(), &options_);
+  const auto w = chosen.find("w");
+  std::string advice =
+      fmt::format("a smaller learning rate (learning_rate {:.2g})", optimizer.learning_rate / 5);
+  if (optimizer.clip == 0) advice += ", clipping of the gradient (clip 5)";
+  if (optimizer.clip > 0) advice += fmt::format(", a lower clip than {}", optimizer.clip);
+  if (w != chosen.end() && FormatOption(w->second) == "0") advice += ", stabilisation of the loss (w 1)";
+  if (options_.schedule.warmup_steps == 0) advice += ", warm-up (warmup_steps 1000)";
+  return advice;
+}
+
+void Run::Save() {
+  if (step_ > first_step_) TryParameters();
+  if (records_ == nullptr) return;
+  records_->checkpoints.Write(MakeCheckpoint(), static_cast<int>(options_.run.keep_checkpoints),
+                              [&](const StateTensor& tensor) { return setup_.learner->ReadValues(tensor); });
+  WriteModel(run_file::kModel);
+}
+
+// Without the values of its state, which may fill half the memory.
+Checkpoint Run::MakeCheckpoint() {
+  Checkpoint checkpoint{.step = step_,
+                        .configuration = FixedOptions(options_),
+                        .data = setup_.dataset.hash,
+                        .model = {},
+                        .running = means_.sums(),
+                        .state = setup_.learner->DescribeState()};
+  RemoveParameters(setup_.model, checkpoint.state);
+  for (StateTensor& tensor : setup_.negatives->Save()) checkpoint.state.push_back(std::move(tensor));
+  SetMetadata(setup_.model, metadata_key::kTraining, DescribeTraining(setup_, step_));
+  checkpoint.model = SerializeModel(setup_.model);
+  return checkpoint;
+}
+
+onnx::ModelProto Run::MakeDeployable() {
+  RemoveParameters(setup_.model, setup_.learner->DescribeState());
+  onnx::ModelProto model = setup_.model;
+  setup_.learner->Export(model, /*averaged=*/true);
+  SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
+  NoteWeights(model, options_.optimizer.ema > 0 ? Weights::kAverage : Weights::kRaw);
+  return model;
+}
+
+void Run::WriteModel(const char* file) {
+  if (records_ == nullptr) return;
+  const std::string path = records_->folder + "/" + file;
+  ort_ed::WriteModel(MakeDeployable(), path);
+  observer_.OnSaved(path);
+}
+
+void Run::ReportProgress() {
+  Work work{"training", "steps", step_, options_.run.steps};
+  work.metrics.emplace_back("loss", means_.empty() ? result_.loss.value_or(0) : means_.Mean("loss"));
+  if (result_.validation_loss) work.metrics.emplace_back("validation", *result_.validation_loss);
+  observer_.OnWork(work);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tools/jobs/stopwatch.h"
+#include "tools/jobs/train/checkpoint.h"
+#include "tools/jobs/train/metrics.h"
+#include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/train.h"
+
+namespace ort_ed {
+
+// The files of a run in its folder, which is made and locked.
+struct RunRecords {
+  // Of what a previous process logged, steps up to `step` are kept.
+  RunRecords(const std::string& run_folder, int64_t step)
+      : folder(run_folder), checkpoints(folder + "/" + run_file::kCheckpoints), metrics(folder, step) {}
+
+  std::string folder;
+  CheckpointFolder checkpoints;
+  MetricsLog metrics;
+};
+
+// Tells when it is time again.
+class Ticker {
+ public:
+  explicit Ticker(const Period& period) : period_(period) {}
+  bool Due(int64_t step);
+
+ private:
+  Period period_;
+  Stopwatch since_;
+};
+
+// Means of the metrics since the last logged line. Part of every checkpoint, so that a resumed run logs what
+// an uninterrupted one would.
+class RunningMeans {
+ public:
+  void Add(const StepResult& result);
+  bool empty() const { return sums_.empty(); }
+  double Mean(const std::string& name) const { return sums_.at(name) / sums_.at("count"); }
+
+  const std::map<std::string, double>& sums() const { return sums_; }
+  void Reset(std::map<std::string, double> sums = {}) { sums_ = std::move(sums); }
+
+ private:
+  std::map<std::string, double> sums_;
+};
+
+// One training from its first step, or from a checkpoint, to its end.
+class Run {
+ public:
+  // `records`: null for a training that writes nothing. `resumed`: the checkpoint that the setup goes on
+  // from, or null.
+  Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observer& observer);
+
+  TrainResult Train();
+
+ private:
+  bool OutOfPatience() const;
+  ContrastiveBatch MakeBatch(int64_t positives) const;
+  StepView View(int64_t first_row) const;
+  void Step();
+  void Log(bool log, bool validate);
+  double Validate();
+  void TryParameters();
+  [[noreturn]] void ThrowDiverged(int64_t step) const;
+  std::string AdviceAgainstDivergence() const;
+
+  void Save();
+  Checkpoint MakeCheckpoint();
+  onnx::ModelProto MakeDeployable();
+  void WriteModel(const char* file);
+  void ReportProgress();
+
+  RunSetup setup_;
+  const TrainOptions& options_;
+  RunRecords* records_;
+  Observer& observer_;
+  int64_t first_step_, step_;
+  ContrastiveBatch batch_;
+  StepResult last_;
+  Ticker log_, validate_, checkpoint_;
+  RunningMeans means_;
+  int64_t last_logged_step_ = 0;
+  Stopwatch since_logged_;
+  Stopwatch stopwatch_;
+  TrainResult result_;
+};
+
+}  // namespace ort_ed
