@@ -18,11 +18,12 @@
 #include <sys/resource.h>
 
 #include "models/architectures/energy_spec.h"
+#include "ort_ed/random.h"
 #include "runtime/session.h"
 #include "trainer/kernels/ops/cpu_ops.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/step_graph.h"
-#include "trainer/negatives/perturbation.h"
+#include "trainer/negatives/negative_source.h"
 #include "trainer/passes/fuse_elementwise.h"
 #include "trainer/passes/use_cpu_kernels.h"
 
@@ -58,49 +59,46 @@ ContrastiveBatch BatchFor(const std::string& network, int64_t dimension) {
     for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.5f);
   }
   const double epsilon = network == "mlp" ? 0.1 : 0.005;
-  FillNegatives(*MakePerturbation("bernoulli", {.dimension = dimension, .epsilon = {epsilon}}), 1, 1, 0,
-                batch);
+  MakeNegatives({"bernoulli", {{"epsilon", epsilon}}}, {.dimension = dimension})
+      ->Fill({.seed = 1, .step = 1}, batch);
   return batch;
 }
 
 // Runs the same step again and again; returns the profile's file.
 std::string RunProfiled(const Arguments& arguments) {
-  const EnergySpec energy = EnergyOf(arguments.network);
-  onnx::ModelProto model = BuildModel(energy);
-  if (!arguments.standard) UseCpuKernels(model);
-  TrainingSpec spec;
-  spec.loss.negatives = kNegatives;
-  spec.optimizer.clip_norm = 5;
-  spec.optimizer.ema_decay = 0.999;
-  StepGraph graph = BuildStepGraph(model, spec);
-  if (!arguments.standard) FuseElementwise(graph.model);
-  ContrastiveBatch batch = BatchFor(arguments.network, graph.dimension);
-  std::vector<float> control = ControlVector(spec.optimizer, 1e-3, 1, batch.positives);
-  std::vector<float> parameters = FlatParameters(model, graph.parameters), zeros(parameters.size());
+  PreparedModel network = Prepare(BuildModel(EnergyOf(arguments.network)));
+  if (!arguments.standard) UseCpuKernels(network.model);
+  const LearnerOptions learner;
+  StepGraphs graphs(network, learner, {.negatives = kNegatives});
+  onnx::ModelProto graph = graphs.Make(StepGraphKind::kStep);
+  if (!arguments.standard) FuseElementwise(graph);
+  ContrastiveBatch batch = BatchFor(arguments.network, network.contract.dimension);
+  std::vector<float> control = ControlVector(learner.optimizer, 1e-3, 1, batch.positives);
+  std::vector<float> parameters = FlatParameters(network.model, graphs.slots()), zeros(parameters.size());
   const auto flat = static_cast<int64_t>(parameters.size());
 
   std::vector<std::string> names = {step_tensor::kRows, step_tensor::kControl};
   std::vector<Ort::Value> inputs;
   inputs.push_back(HostTensor(batch.rows.data(), {batch.positives * (1 + batch.negatives), batch.dimension}));
   inputs.push_back(HostTensor(control.data(), {kControlSize}));
-  for (const ParameterSlot& slot : graph.parameters) {
+  for (const ParameterSlot& slot : graphs.slots()) {
     names.push_back(slot.name);
     inputs.push_back(HostTensor(parameters.data() + slot.offset, slot.shape));
   }
-  for (const std::string& kind : StateNames(spec.optimizer)) {
+  for (const std::string& kind : StateNames(learner.optimizer)) {
     const bool moment = kind.find("moment") != std::string::npos;
     names.push_back(step_tensor::StateTensorName(kind));
     inputs.push_back(HostTensor(moment ? zeros.data() : parameters.data(), {flat}));
   }
   std::vector<const char*> input_names, output_names;
   for (const std::string& name : names) input_names.push_back(name.c_str());
-  for (const auto& output : graph.model.graph().output()) output_names.push_back(output.name().c_str());
+  for (const auto& output : graph.graph().output()) output_names.push_back(output.name().c_str());
 
   Ort::SessionOptions options = MakeSessionOptions(Device{}, arguments.threads);
   RegisterCpuKernels(options);
   options.DisableMemPattern();  // as DeviceSession does
   options.EnableProfiling((std::filesystem::temp_directory_path() / "ort_ed_train_step").c_str());
-  const std::string bytes = graph.model.SerializeAsString();
+  const std::string bytes = graph.SerializeAsString();
   Ort::Session session = OpenSession(std::as_bytes(std::span(bytes)), options, "training graph");
   for (int i = 0; i < arguments.steps; ++i) {
     session.Run({}, input_names.data(), inputs.data(), inputs.size(), output_names.data(),

@@ -7,15 +7,18 @@
 
 #include "bench/pair_task.h"
 #include "models/architectures/energy_spec.h"
+#include "ort_ed/random.h"
 #include "trainer/learner/learner.h"
-#include "trainer/negatives/perturbation.h"
+#include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
 namespace {
 
+constexpr int64_t kNegatives = 32;
+
 struct Setup {
   EnergySpec energy;
-  TrainingSpec training;
+  LearnerOptions learner;
   int64_t batch;
   double learning_rate, epsilon;
 };
@@ -30,9 +33,8 @@ Setup MakeSetup(const std::string& network) {
     setup.energy.image_shape = {28, 28};
   }
   setup.energy.base_mean.assign(mlp ? 32 : 784, 0.4f);
-  setup.training.loss.negatives = 32;
-  setup.training.optimizer.ema_decay = 0.999;
-  setup.training.optimizer.clip_norm = mlp ? 5 : 0;
+  setup.learner.optimizer.ema = 0.999;
+  setup.learner.optimizer.clip = mlp ? 5 : 0;
   setup.batch = mlp ? 128 : 10;
   setup.learning_rate = mlp ? 2e-3 : 1e-4;
   setup.epsilon = mlp ? 0.1 : 0.005;
@@ -43,10 +45,10 @@ class TrainTask : public PairTask {
  public:
   TrainTask(const std::string& network, bool standard)
       : setup_(MakeSetup(network)),
-        standard_(standard),
-        batch_(setup_.batch, setup_.training.loss.negatives, dimension(), false),
-        perturbation_(
-            MakePerturbation("bernoulli", {.dimension = batch_.dimension, .epsilon = {setup_.epsilon}})) {
+        batch_(setup_.batch, kNegatives, dimension(), false),
+        negatives_(
+            MakeNegatives({"bernoulli", {{"epsilon", setup_.epsilon}}}, {.dimension = batch_.dimension})) {
+    setup_.learner.cpu_kernels = !standard;
     RandomStream random(1, 1, 0, 0);
     for (int64_t i = 0; i < batch_.positives; ++i) {
       for (uint8_t& bit : batch_.Positive(i)) bit = random.Bernoulli(0.5f);
@@ -54,27 +56,24 @@ class TrainTask : public PairTask {
   }
 
   void SetThreads(int threads) override {
-    LearnerOptions options;
-    options.threads = threads;
-    options.cpu_kernels = !standard_;
-    step_.reset();
-    step_.emplace(BuildModel(setup_.energy), setup_.training, options);
+    setup_.learner.threads = threads;
+    learner_.reset();
+    learner_.emplace(Prepare(BuildModel(setup_.energy)), setup_.learner, BatchShape{.negatives = kNegatives});
   }
 
   double Step() override {
     ++number_;
-    FillNegatives(*perturbation_, 1, number_, 0, batch_);
-    return step_->Step(batch_, setup_.learning_rate, number_).loss;
+    negatives_->Fill({.seed = 1, .step = number_}, batch_);
+    return learner_->Step(batch_, setup_.learning_rate, number_).loss;
   }
 
  private:
   int64_t dimension() const { return static_cast<int64_t>(setup_.energy.base_mean.size()); }
 
   Setup setup_;
-  bool standard_;
   ContrastiveBatch batch_;
-  std::unique_ptr<Perturbation> perturbation_;
-  std::optional<Learner> step_;
+  std::unique_ptr<NegativeSource> negatives_;
+  std::optional<Learner> learner_;
   int64_t number_ = 0;
 };
 

@@ -37,7 +37,7 @@ bool IsFile(const std::string& kind, const KindTable& table) {
 }
 
 Names KindNames(const Choice& choice, const KindTable& table) {
-  return table.joined ? SplitWords(choice.kind, '+') : Names{choice.kind};
+  return table.joined ? Split(choice.kind, '+') : Names{choice.kind};
 }
 
 size_t FindRow(const KindTable& table, const std::string& name, const std::string& key) {
@@ -48,9 +48,7 @@ size_t FindRow(const KindTable& table, const std::string& name, const std::strin
 
 void CheckKinds(const std::string& key, const std::string& kind, const KindTable& table) {
   if (IsFile(kind, table)) return;
-  const Names names = KindNames({kind, {}}, table);
-  if (names.empty()) RefuseName(key, kind, NamesIn(table), table.joined);
-  for (const std::string& name : names) FindRow(table, name, key);
+  for (const std::string& name : KindNames({kind, {}}, table)) FindRow(table, name, key);
 }
 
 void CheckNumber(const std::string& key, double value, const std::string& domain) {
@@ -175,8 +173,8 @@ void Flatten(const Schema& schema, const std::string& prefix, const std::string&
     const auto known = std::ranges::find(all, key, &VisibleOption::key);
     if (known == all.end()) {
       all.push_back({key, &option, &schema, choice, kind.empty() ? Names() : Names{kind}});
-    } else if (!kind.empty() && std::ranges::find(known->kinds, kind) == known->kinds.end()) {
-      known->kinds.push_back(kind);
+    } else if (!known->kinds.empty() && std::ranges::find(known->kinds, kind) == known->kinds.end()) {
+      known->kinds.push_back(kind);  // else it is there whatever is chosen
     }
   }
   for (const Option& option : schema.options) {
@@ -413,7 +411,6 @@ std::vector<ChosenKind> Resolve(const Choice& choice, const KindTable& table, co
   std::vector<ChosenKind> chosen;
   if (IsFile(choice.kind, table)) return chosen;
   for (const std::string& name : KindNames(choice, table)) chosen.push_back({FindRow(table, name, key), {}});
-  if (chosen.empty()) RefuseName(key, choice.kind, NamesIn(table), table.joined);
   for (const auto& [name, value] : choice.options) {
     bool taken = false;
     Names known;

@@ -1,3 +1,5 @@
+// The table of architectures, and nothing else.
+
 #include "models/architectures/architectures.h"
 
 namespace ort_ed {
@@ -8,8 +10,14 @@ extern const ArchitectureKind kMlpArchitecture;
 extern const ArchitectureKind kResnetArchitecture;
 
 std::span<const ArchitectureKind* const> Architectures() {
-  static constexpr const ArchitectureKind* kKinds[] = {&kIsingArchitecture, &kRbmArchitecture,
-                                                       &kMlpArchitecture, &kResnetArchitecture};
+  // clang-format off
+  static constexpr const ArchitectureKind* kKinds[] = {
+      &kIsingArchitecture,
+      &kRbmArchitecture,
+      &kMlpArchitecture,
+      &kResnetArchitecture,
+  };
+  // clang-format on
   return kKinds;
 }
 

@@ -220,7 +220,7 @@ class BlockGibbs final : public Sampler {
 
 }  // namespace
 
-const SamplerKind kBlockGibbsSampler =
+extern const SamplerKind kBlockGibbsSampler =
     MakeSamplerKind<BlockGibbs>("block-gibbs", "a block of coordinates at a time, all its states enumerated");
 
 }  // namespace ort_ed

@@ -17,7 +17,7 @@ class Dmala final : public GradientSampler {
 
 }  // namespace
 
-const SamplerKind kDmalaSampler =
+extern const SamplerKind kDmalaSampler =
     MakeSamplerKind<Dmala>("dmala", "discrete Langevin with Metropolis correction", {.needs_gradient = true});
 
 }  // namespace ort_ed

@@ -17,7 +17,7 @@ class Dula final : public GradientSampler {
 
 }  // namespace
 
-const SamplerKind kDulaSampler =
+extern const SamplerKind kDulaSampler =
     MakeSamplerKind<Dula>("dula", "discrete Langevin, unadjusted: fast, biased by its step size",
                           {.needs_gradient = true, .exact = false});
 

@@ -96,7 +96,7 @@ class Gibbs final : public Sampler {
 
 }  // namespace
 
-const SamplerKind kGibbsSampler =
+extern const SamplerKind kGibbsSampler =
     MakeSamplerKind<Gibbs>("gibbs", "one coordinate at a time from its conditional distribution");
 
 }  // namespace ort_ed

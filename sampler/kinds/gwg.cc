@@ -57,7 +57,7 @@ class Gwg final : public GradientSampler {
 
 }  // namespace
 
-const SamplerKind kGwgSampler = MakeSamplerKind<Gwg>(
+extern const SamplerKind kGwgSampler = MakeSamplerKind<Gwg>(
     "gwg", "Gibbs-with-gradients: flips drawn by their first-order gain", {.needs_gradient = true});
 
 }  // namespace ort_ed

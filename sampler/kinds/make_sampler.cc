@@ -5,6 +5,9 @@
 namespace ort_ed {
 namespace {
 
+// Moves through temperatures by itself, which annealing does, too.
+constexpr std::string_view kTempering = "tempering";
+
 KindRow MakeRow(const SamplerKind& kind) { return {kind.name, kind.summary, &kind.schema()}; }
 
 }  // namespace
@@ -18,7 +21,7 @@ KindTable SamplerTable() {
 KindTable AnnealingSamplerTable() {
   KindTable table;
   for (const SamplerKind* kind : Samplers())
-    if (kind->exact && kind != &kTemperingSampler) table.rows.push_back(MakeRow(*kind));
+    if (kind->exact && std::string_view(kind->name) != kTempering) table.rows.push_back(MakeRow(*kind));
   return table;
 }
 

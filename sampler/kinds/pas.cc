@@ -70,7 +70,7 @@ class Pas final : public GradientSampler {
 
 }  // namespace
 
-const SamplerKind kPasSampler = MakeSamplerKind<Pas>(
+extern const SamplerKind kPasSampler = MakeSamplerKind<Pas>(
     "pas", "path-auxiliary: a path of flips drawn by their gains", {.needs_gradient = true});
 
 }  // namespace ort_ed

@@ -5,9 +5,9 @@
 // How a sampler becomes a row of the table: its class has a `struct Options` with a Describe() and is
 // constructed from (const EnergyPath&, const Options&, int threads); its file ends with
 //
-//   const SamplerKind kNameSampler = MakeSamplerKind<Name>("name", "what it does");
+//   extern const SamplerKind kNameSampler = MakeSamplerKind<Name>("name", "what it does");
 //
-// What the domains of the options say is true in the constructor.
+// and the table in samplers.cc has its row. What the domains of the options say is true in the constructor.
 
 namespace ort_ed {
 
@@ -25,13 +25,5 @@ constexpr SamplerKind MakeSamplerKind(const char* name, const char* summary, Sam
   };
   return {name, summary, traits.needs_gradient, traits.exact, &SchemaOf<Options>, make};
 }
-
-extern const SamplerKind kGibbsSampler;
-extern const SamplerKind kBlockGibbsSampler;
-extern const SamplerKind kGwgSampler;
-extern const SamplerKind kDulaSampler;
-extern const SamplerKind kDmalaSampler;
-extern const SamplerKind kPasSampler;
-extern const SamplerKind kTemperingSampler;
 
 }  // namespace ort_ed

@@ -147,7 +147,7 @@ class Tempering final : public Sampler {
 
 }  // namespace
 
-const SamplerKind kTemperingSampler =
+extern const SamplerKind kTemperingSampler =
     MakeSamplerKind<Tempering>("tempering", "parallel tempering around any exact one of the others");
 
 }  // namespace ort_ed

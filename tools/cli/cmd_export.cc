@@ -14,8 +14,7 @@ struct ExportCommand {
 
   static void Describe(Declare<ExportCommand>& declare) {
     using C = ExportCommand;
-    declare("source", &C::source, "RUN|MODEL", "run directory of `ort-ed train`, or an .onnx file")
-        .Positional();
+    declare("source", &C::source, "PATH", "run directory of `ort-ed train`, or an .onnx file").Positional();
     declare("output", &C::output, "FILE", "the .onnx file to write").Letter('o').Required();
     declare.All(&C::options);
   }

@@ -1,6 +1,7 @@
 #include "tools/cli/help.h"
 
 #include <algorithm>
+#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -62,10 +63,13 @@ std::string Explanation(const VisibleOption& each) {
 }
 
 std::string KindLines(const Option& option) {
+  const KindTable table = option.kinds();
+  size_t width = 0;
+  for (const KindRow& row : table.rows) width = std::max(width, row.name.size() + 2);
   std::string lines;
-  for (const KindRow& row : option.kinds().rows)
-    lines +=
-        fmt::format("{}{:<16}{}\n", std::string(kColumn, ' '), row.name, Wrapped(row.summary, kColumn + 16));
+  for (const KindRow& row : table.rows)
+    lines += fmt::format("{}{:<{}}{}\n", std::string(kColumn, ' '), row.name, width,
+                         Wrapped(row.summary, kColumn + width));
   return lines;
 }
 
@@ -87,7 +91,20 @@ std::string Heading(const VisibleOption& each, const Schema& schema) {
     const bool positional = choice != nullptr && choice->positional;
     return fmt::format("Options of {}", positional ? each.choice : OptionName(each.choice));
   }
-  return each.option->section.empty() ? "Options" : fmt::format("Options: {}", each.option->section);
+  return each.option->section.empty() ? "Options" : fmt::format("Options [{}]", each.option->section);
+}
+
+// Those of one heading together, headings in the order in which they first come, arguments first.
+std::vector<VisibleOption> Grouped(std::vector<VisibleOption> options, const Schema& schema) {
+  std::ranges::stable_partition(options, [](const VisibleOption& each) { return each.option->positional; });
+  std::vector<std::string> headings;
+  for (const VisibleOption& each : options)
+    if (std::ranges::find(headings, Heading(each, schema)) == headings.end())
+      headings.push_back(Heading(each, schema));
+  std::ranges::stable_sort(options, {}, [&](const VisibleOption& each) {
+    return std::ranges::find(headings, Heading(each, schema)) - headings.begin();
+  });
+  return options;
 }
 
 }  // namespace
@@ -107,13 +124,13 @@ std::string HelpText(const Command& command) {
   std::string text = Usage(command) + "\n" + command.summary + "\n";
   if (*command.description != 0) text += fmt::format("\n{}\n", command.description);
   std::string heading;
-  std::vector<VisibleOption> options = VisibleOptions(command.schema());
-  std::ranges::stable_partition(options, [](const VisibleOption& each) { return each.option->positional; });
-  for (const VisibleOption& each : options) {
-    if (const std::string next = Heading(each, command.schema()); next != heading)
-      text += fmt::format("\n{}:\n", heading = next);
+  const Schema& schema = command.schema();
+  std::set<KindTable (*)()> listed;  // a sampler inside a sampler is one of the same
+  for (const VisibleOption& each : Grouped(VisibleOptions(schema), schema)) {
+    if (Heading(each, schema) != heading) text += fmt::format("\n{}:\n", heading = Heading(each, schema));
     text += Entry(Name(each), Explanation(each));
-    if (each.option->kinds != nullptr && each.choice.empty()) text += KindLines(*each.option);
+    const auto kinds = each.option->kinds;
+    if (kinds != nullptr && listed.insert(kinds).second) text += KindLines(*each.option);
   }
   return text + Entry("-h, --help", "show this help") + fmt::format("\nExamples:\n{}\n", command.examples);
 }

@@ -1,32 +1,53 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 
+#include "ort_ed/energy_function.h"
 #include "ort_ed/sampler.h"
-#include "tools/jobs/stopwatch.h"
+#include "tools/jobs/loaded_model.h"
+#include "tools/jobs/observer.h"
 
 namespace ort_ed {
 
-// Advances the chains by `steps` steps in portions, so that a wish to stop is noticed within a moment:
-// `watch` (see Watch()) hears after each of the steps done, and throws to stop. How steps are divided does
-// not change them. `portion`, in steps, grows until it takes that moment; who calls often keeps it.
-inline void AdvanceChains(Sampler& sampler, Chains& chains, int64_t steps, const WorkCallback& watch,
-                          int64_t& portion) {
-  constexpr double kMoment = 0.2;  // seconds
-  for (int64_t done = 0; done < steps;) {
-    const Stopwatch stopwatch;
-    const int64_t now = std::min(portion, steps - done);
-    sampler.Step(chains, now);
-    done += now;
-    if (now == portion && stopwatch.Seconds() < kMoment / 2) portion *= 2;
-    watch(done, steps);
-  }
-}
+// The model as this sampler needs it: with its gradient or without.
+const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler);
 
-inline void AdvanceChains(Sampler& sampler, Chains& chains, int64_t steps, const WorkCallback& watch) {
-  int64_t portion = 1;
-  AdvanceChains(sampler, chains, steps, watch, portion);
-}
+// The energy of a model as samplers and estimators see it, made when it is first asked for: to find the
+// couplings of a quadratic energy may take a while.
+class ModelEnergy {
+ public:
+  ModelEnergy(const EnergyModel& model, int threads, Observer& observer);
+
+  const EnergyModel& model() const { return model_; }
+  // Where it is not quadratic for less than `evaluation_budget` evaluations it counts as not quadratic.
+  const std::shared_ptr<const EnergyFunction>& get(
+      int64_t evaluation_budget = EnergyFunctionOptions().evaluation_budget);
+
+ private:
+  const EnergyModel& model_;
+  int threads_;
+  Observer& observer_;
+  std::shared_ptr<const EnergyFunction> energy_;
+};
+
+// How many steps are done at once. They double until they take as long as somebody who waits for a program
+// to stop does not mind. One object for all parts of a run.
+class Pace {
+ public:
+  int64_t steps() const { return steps_; }
+  void Took(int64_t steps, double seconds);
+
+ private:
+  int64_t steps_ = 1;
+};
+
+// Hears how many steps were done since it was last called; false: stop. It may throw as well.
+using LookBetweenSteps = std::function<bool(int64_t steps)>;
+
+// Advances the chains by `steps` steps, with a look in between every 0.1 to 0.2 seconds and at the end. How
+// steps are divided never changes results. Returns whether all steps were done.
+bool AdvanceChains(Sampler& sampler, Chains& chains, int64_t steps, Pace& pace, const LookBetweenSteps& look);
 
 }  // namespace ort_ed

@@ -4,13 +4,25 @@
 #include <optional>
 #include <vector>
 
-#include <argparse/argparse.hpp>
-#include <nlohmann/json.hpp>
-
+#include "ort_ed/options.h"
 #include "ort_ed/sampler.h"
 #include "runtime/data/row_reader.h"
+#include "tools/jobs/log_z/estimator.h"
+#include "tools/jobs/observer.h"
 
 namespace ort_ed {
+
+struct ComparisonOptions {
+  int64_t samples = 1000;
+  int64_t sample_sets = 1;
+  int64_t steps = 200;
+  int64_t thin = 10;
+  int64_t mmd_null = 0;
+  Choice sampler = "gibbs";
+  PathBase base = PathBase::kModel;
+
+  static void Describe(Declare<ComparisonOptions>& declare);
+};
 
 // Samples of a model against rows of data.
 struct SampleComparison {
@@ -26,16 +38,12 @@ struct SampleComparison {
   std::vector<double> energies;  // of the samples of the first set
 };
 
-// --samples, --sample-sets, --steps, --thin and --mmd-null.
-void AddComparisonArguments(argparse::ArgumentParser& parser);
+// Throws OptionError for what CompareSamples() cannot do: to be asked before hours of work.
+void CheckComparison(const ComparisonOptions& options, const RowTable& data);
 
-// Throws UsageError for arguments that CompareSamples() cannot do with: to be asked before hours of work.
-void CheckComparison(const argparse::ArgumentParser& arguments, const RowTable& data);
-
-// Empty if no samples are asked for. The sampler's own arguments must have been added, too.
-std::optional<SampleComparison> CompareSamples(const argparse::ArgumentParser& arguments,
-                                               const EnergyPath& target, const RowTable& data);
-
-nlohmann::ordered_json ToJson(const SampleComparison& comparison);
+// Empty if no samples are asked for. `path` begins where the options say. Throws kInterrupted.
+std::optional<SampleComparison> CompareSamples(const EnergyPath& path, const RowTable& data,
+                                               const ComparisonOptions& options, uint64_t seed, int threads,
+                                               Observer& observer);
 
 }  // namespace ort_ed

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 
 #include "ort_ed/error.h"
 #include "runtime/data/row_reader.h"
@@ -18,7 +18,7 @@ std::vector<uint8_t> ReadMask(const std::string& path, int64_t rows, int64_t dim
     throw Error(
         ErrorCode::kBadData,
         fmt::format("the mask '{}' has {} rows of {} values; it needs {} values in one row, or in one for "
-                    "each of the {} rows of --init",
+                    "each of the {} starting rows",
                     path, mask.rows, mask.columns, dimension, rows));
   }
   return std::move(mask.values);
@@ -40,7 +40,8 @@ SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
   }
   RequireFree(
       start.clamped, fmt::format("'{}' has no missing value", path),
-      "leave the cells empty (or NaN) that are to be filled, or, if it is a mask, give the rows with --init");
+      "leave the cells empty (or NaN) that are to be filled, or, if it is a mask, give the rows that it "
+      "belongs to (init)");
   return start;
 }
 

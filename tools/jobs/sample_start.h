@@ -9,7 +9,7 @@
 
 namespace ort_ed {
 
-// Where the chains of `ort-ed sample` start, and what of it they keep. Chain c belongs to row c mod rows.
+// Where chains that draw samples start, and what of it they keep. Chain c belongs to row c mod rows.
 struct SampleStart {
   std::vector<uint8_t> states;   // rows x dimension
   std::vector<uint8_t> clamped;  // empty, or one row for all, or as states; 1: kept

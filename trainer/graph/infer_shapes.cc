@@ -101,26 +101,33 @@ Ort::Session OpenProbe(const onnx::ModelProto& probe) {
 
 TensorInfos InferredTypes(const onnx::ModelProto& probe) { return ReadTypes(OpenProbe(probe)); }
 
-// ONNX Runtime's interface shows a tensor of unknown rank as a scalar. The extent of its Shape tells them
-// apart: 0 for a scalar, unknown for the other.
+// ONNX Runtime's interface shows a tensor of unknown rank as a scalar. These are the outputs of nodes that
+// may be either.
+std::vector<std::string> ScalarsOrUnknown(const onnx::GraphProto& graph, const TensorInfos& infos) {
+  std::vector<std::string> names;
+  for (const auto& node : graph.node()) {
+    if (node.op_type() == "Constant") continue;
+    for (const auto& output : node.output()) {
+      const auto info = infos.find(output);
+      if (info != infos.end() && info->second.has_rank && info->second.rank() == 0) names.push_back(output);
+    }
+  }
+  return names;
+}
+
+// The extent of its Shape tells them apart: 0 for a scalar, unknown for the other.
 void FindUnknownRanks(onnx::ModelProto& probe, TensorInfos& infos) {
   constexpr char kPrefix[] = "ort_ed_shape_of/";
   onnx::GraphProto& graph = *probe.mutable_graph();
-  const int nodes = graph.node_size();
-  for (int i = 0; i < nodes; ++i) {
-    const onnx::NodeProto node = graph.node(i);
-    for (const auto& output : node.output()) {
-      const auto info = infos.find(output);
-      if (node.op_type() == "Constant" || info == infos.end()) continue;
-      if (!info->second.has_rank || info->second.rank() > 0) continue;
-      onnx::NodeProto& shape = *graph.add_node();
-      shape.set_op_type("Shape");
-      shape.add_input(output);
-      shape.add_output(kPrefix + output);
-      graph.add_output()->set_name(shape.output(0));
-    }
+  const std::vector<std::string> names = ScalarsOrUnknown(graph, infos);
+  if (names.empty()) return;
+  for (const std::string& name : names) {
+    onnx::NodeProto& shape = *graph.add_node();
+    shape.set_op_type("Shape");
+    shape.add_input(name);
+    shape.add_output(kPrefix + name);
+    graph.add_output()->set_name(shape.output(0));
   }
-  if (graph.node_size() == nodes) return;
   for (const auto& [name, info] : InferredTypes(probe)) {
     if (name.rfind(kPrefix, 0) != 0) continue;
     infos.at(name.substr(sizeof(kPrefix) - 1)).has_rank = info.shape.size() == 1 && info.shape[0].known();
@@ -260,6 +267,13 @@ TensorInfos InferShapes(const onnx::ModelProto& model, const std::string& output
   FindUnknownRanks(probe, infos);
   for (const auto& tensor : model.graph().initializer()) infos[tensor.name()] = Describe(tensor);
   if (!output.empty()) ObserveUnknownShapes(ExposeIntermediates(model), output, infos);
+  return infos;
+}
+
+TensorInfos InferShapesOfArrays(const onnx::ModelProto& model) {
+  TensorInfos infos = InferredTypes(ExposeIntermediates(model));
+  for (const std::string& name : ScalarsOrUnknown(model.graph(), infos)) infos.at(name).has_rank = false;
+  for (const auto& tensor : model.graph().initializer()) infos[tensor.name()] = Describe(tensor);
   return infos;
 }
 

@@ -43,4 +43,8 @@ using TensorInfos = std::unordered_map<std::string, TensorInfo>;
 // Throws kBadModel with ONNX Runtime's complaint about a model that it does not accept.
 TensorInfos InferShapes(const onnx::ModelProto& model, const std::string& output = "");
 
+// The same in one session, for those who can do without the single numbers that nodes compute: these are left
+// with an unknown rank.
+TensorInfos InferShapesOfArrays(const onnx::ModelProto& model);
+
 }  // namespace ort_ed

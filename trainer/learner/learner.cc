@@ -93,11 +93,17 @@ struct Learner::Impl {
 
   bool HasCpuKernels() const { return options.cpu_kernels && options.device.provider == "cpu"; }
 
+  // To look for long vectors takes a session: only the graph of a whole step has such of a length that is
+  // known.
+  bool MayFuse(StepGraphKind kind) const {
+    return HasCpuKernels() && kind == StepGraphKind::kStep && FlatSize() >= kShortestFused;
+  }
+
   int64_t FlatSize() const { return TotalSize(slots()); }
 
   void Open(StepGraphKind kind) {
     onnx::ModelProto graph = graphs->Make(kind);
-    if (HasCpuKernels()) FuseElementwise(graph);
+    if (MayFuse(kind)) FuseElementwise(graph);
     sessions.try_emplace(kind, graph, options.device, options.threads);
   }
 

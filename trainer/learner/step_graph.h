@@ -73,8 +73,8 @@ enum class StepGraphKind {
 // costs the same for many small tensors as for one large one.
 class StepGraphs {
  public:
-  // Throws kBadModel where the model cannot be differentiated, and OptionError for a pattern that selects
-  // nothing or if nothing is left to train.
+  // Throws kBadModel where the model cannot be differentiated, OptionError for a pattern that selects
+  // nothing, and kInvalidArgument if nothing is left to train.
   StepGraphs(const PreparedModel& network, const LearnerOptions& options, const BatchShape& batch);
   ~StepGraphs();
   StepGraphs(const StepGraphs&) = delete;

@@ -18,6 +18,8 @@ KindTable NegativeTable() {
 }
 
 std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowContext& rows) {
+  if (rows.dimension < 1)
+    throw Error(ErrorCode::kInvalidArgument, "negatives need rows with a dimension of at least 1");
   const std::vector<ChosenKind> chosen = Resolve(method, NegativeTable(), kKey);
   std::vector<std::unique_ptr<Perturbation>> perturbations;
   for (const auto& [row, options] : chosen) {

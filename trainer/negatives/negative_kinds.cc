@@ -11,9 +11,15 @@ extern const NegativeKind kNeighbourhoodNegatives;
 extern const NegativeKind kEraseNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
+  // clang-format off
   static constexpr const NegativeKind* kKinds[] = {
-      &kBernoulliNegatives, &kPoolNegatives, &kGridNegatives, &kNeighbourhoodNegatives, &kEraseNegatives,
+      &kBernoulliNegatives,
+      &kPoolNegatives,
+      &kGridNegatives,
+      &kNeighbourhoodNegatives,
+      &kEraseNegatives,
   };
+  // clang-format on
   return kKinds;
 }
 

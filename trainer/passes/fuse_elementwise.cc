@@ -16,8 +16,6 @@
 namespace ort_ed {
 namespace {
 
-// Shorter vectors stay in cache from one operator to the next.
-constexpr int64_t kShortest = 4096;
 constexpr size_t kFewestNodes = 3;
 
 std::optional<int64_t> LengthOfVector(const TensorInfos& infos, const std::string& tensor) {
@@ -121,9 +119,9 @@ onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups,
 
 void FuseElementwise(onnx::ModelProto& model) {
   onnx::GraphProto& graph = *model.mutable_graph();
-  const TensorInfos infos = InferShapes(model);
+  const TensorInfos infos = InferShapesOfArrays(model);
   const int64_t length = LongestVector(graph, infos);
-  if (length < kShortest) return;
+  if (length < kShortestFused) return;
   const Grouping groups(graph, infos, length);
   if (groups.members.size() < kFewestNodes) return;
   const onnx::NodeProto fused = FusedNode(graph, groups, length);

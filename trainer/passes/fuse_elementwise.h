@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstdint>
+
 #include <onnx/onnx_pb.h>
 
 namespace ort_ed {
+
+// Shorter vectors stay in cache from one operator to the next.
+inline constexpr int64_t kShortestFused = 4096;
 
 // Joins the Add, Sub, Mul, Div and Sqrt nodes that work on long vectors of one length, or on such a vector
 // and a single number, into one node of our own (cpu_ops.h): what an optimiser does with all parameters is

@@ -16,11 +16,12 @@ TEST(AdvanceChains, IsTheSameAsOneCall) {
   const EnergyPath target = TwoSpins();
   Chains portions = StartChains(target, 8, 5), once = portions;
   int64_t reported = 0;
-  AdvanceChains(*MakeSampler("gibbs", target), portions, 1001, [&](int64_t done, int64_t total) {
-    EXPECT_GT(done, reported);
-    EXPECT_EQ(total, 1001);
-    reported = done;
-  });
+  Pace pace;
+  EXPECT_TRUE(AdvanceChains(*MakeSampler("gibbs", target), portions, 1001, pace, [&](int64_t steps) {
+    EXPECT_GT(steps, 0);
+    reported += steps;
+    return true;
+  }));
   MakeSampler("gibbs", target)->Step(once, 1001);
   EXPECT_EQ(reported, 1001);
   EXPECT_EQ(portions.states, once.states);
@@ -30,10 +31,20 @@ TEST(AdvanceChains, IsTheSameAsOneCall) {
 TEST(AdvanceChains, StopsWhereItsWatchThrows) {
   const EnergyPath target = TwoSpins();
   Chains chains = StartChains(target, 8, 5);
-  const auto stop = [](int64_t, int64_t) { throw Error(ErrorCode::kInterrupted, "enough"); };
+  Pace pace;
+  const auto stop = [](int64_t) -> bool { throw Error(ErrorCode::kInterrupted, "enough"); };
   ExpectError(ErrorCode::kInterrupted,
-              [&] { AdvanceChains(*MakeSampler("gibbs", target), chains, 1000, stop); });
+              [&] { AdvanceChains(*MakeSampler("gibbs", target), chains, 1000, pace, stop); });
   EXPECT_LT(chains.step, 1000u);
+}
+
+TEST(AdvanceChains, StopsWhereItIsAskedTo) {
+  const EnergyPath target = TwoSpins();
+  Chains chains = StartChains(target, 8, 5);
+  Pace pace;
+  EXPECT_FALSE(
+      AdvanceChains(*MakeSampler("gibbs", target), chains, 1000, pace, [](int64_t) { return false; }));
+  EXPECT_EQ(chains.step, 1u);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "models/architectures/energy_spec.h"
 #include "ort_ed/random.h"
 #include "trainer/learner/learner.h"
-#include "trainer/negatives/perturbation.h"
+#include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
 namespace {
@@ -29,22 +29,22 @@ EnergySpec Network(const std::string& architecture) {
 
 // Plain descent, so that rounding errors of the gradient are not divided by its size.
 std::vector<StateTensor> StateAfterSteps(const EnergySpec& network, int threads, bool cpu_kernels) {
-  TrainingSpec spec;
-  spec.loss.negatives = 7;
-  spec.optimizer.kind = OptimizerKind::kSgd;
+  constexpr int64_t kNegatives = 7;
   LearnerOptions options;
+  options.optimizer.optimizer = OptimizerKind::kSgd;
+  options.optimizer.clip = 0;
+  options.optimizer.ema = 0;
   options.threads = threads;
   options.cpu_kernels = cpu_kernels;
-  Learner training(BuildModel(network), spec, options);
-  const auto perturbation =
-      MakePerturbation("bernoulli", {.dimension = training.dimension(), .epsilon = {0.1}});
+  Learner training(Prepare(BuildModel(network)), options, {.negatives = kNegatives});
+  const auto source = MakeNegatives({"bernoulli", {{"epsilon", 0.1}}}, {.dimension = training.dimension()});
   for (int step = 1; step <= 3; ++step) {
-    ContrastiveBatch batch(9, spec.loss.negatives, training.dimension(), false);
+    ContrastiveBatch batch(9, kNegatives, training.dimension(), false);
     RandomStream random(1, 1, step, 0);
     for (int64_t i = 0; i < batch.positives; ++i) {
       for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.3f);
     }
-    FillNegatives(*perturbation, 1, step, 0, batch);
+    source->Fill({.seed = 1, .step = step}, batch);
     EXPECT_TRUE(training.Step(batch, 0.5, step).finite());
   }
   return training.ReadState();
@@ -67,27 +67,27 @@ Difference Compare(const std::vector<StateTensor>& a, const std::vector<StateTen
   return result;
 }
 
-class TrainStepKernelsTest : public testing::TestWithParam<const char*> {};
+class LearnerKernelsTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(TrainStepKernelsTest, AgreesWithStandardOperators) {
+TEST_P(LearnerKernelsTest, AgreesWithStandardOperators) {
   const EnergySpec network = Network(GetParam());
   const Difference difference =
       Compare(StateAfterSteps(network, 1, false), StateAfterSteps(network, 1, true));
   EXPECT_LT(difference.largest, 1e-4 * difference.scale);
 }
 
-TEST_P(TrainStepKernelsTest, DoesNotDependOnTheNumberOfThreads) {
+TEST_P(LearnerKernelsTest, DoesNotDependOnTheNumberOfThreads) {
   const EnergySpec network = Network(GetParam());
   const Difference difference = Compare(StateAfterSteps(network, 1, true), StateAfterSteps(network, 3, true));
   EXPECT_LT(difference.largest, 1e-6 * difference.scale);
 }
 
-TEST_P(TrainStepKernelsTest, RepeatsBitForBit) {
+TEST_P(LearnerKernelsTest, RepeatsBitForBit) {
   const EnergySpec network = Network(GetParam());
   EXPECT_EQ(Compare(StateAfterSteps(network, 2, true), StateAfterSteps(network, 2, true)).largest, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, TrainStepKernelsTest, testing::Values("mlp", "resnet"),
+INSTANTIATE_TEST_SUITE_P(Networks, LearnerKernelsTest, testing::Values("mlp", "resnet"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trainer/learner/learner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,11 +10,14 @@
 
 #include "models/architectures/energy_spec.h"
 #include "models/graph/model_file.h"
+#include "ort_ed/random.h"
+#include "runtime/session.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
 #include "tests/trainer/small_models.h"
+#include "trainer/autodiff/differentiate.h"
 #include "trainer/learner/step_graph.h"
-#include "trainer/negatives/perturbation.h"
+#include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
 namespace {
@@ -22,29 +26,36 @@ using ::testing::UnorderedElementsAre;
 
 constexpr int kDimension = 6, kWidth = 5, kNegatives = 4;
 
-TrainingSpec Spec() {
-  TrainingSpec spec;
-  spec.loss.negatives = kNegatives;
-  spec.optimizer.clip_norm = 5;
-  spec.optimizer.ema_decay = 0.9;
-  return spec;
+LearnerOptions Options(int threads = 1) {
+  LearnerOptions options;
+  options.optimizer.clip = 5;
+  options.optimizer.ema = 0.9;
+  options.threads = threads;
+  return options;
 }
 
-LearnerOptions Options(int threads = 1, int64_t micro_batch = 0) {
-  LearnerOptions options;
-  options.threads = threads;
+LearnerOptions InParts(LearnerOptions options, int64_t micro_batch) {
   options.micro_batch = micro_batch;
   return options;
 }
 
-ContrastiveBatch Batch(uint64_t step, int64_t positives = 10, const char* method = "bernoulli") {
-  const auto perturbation = MakePerturbation(method, {.dimension = kDimension, .epsilon = {0.3}});
-  ContrastiveBatch batch(positives, kNegatives, kDimension, perturbation->Weighted());
-  RandomStream random(5, 1, step, 0);
+Learner MakeLearner(const onnx::ModelProto& model, const LearnerOptions& options = Options(),
+                    bool weighted = false) {
+  return Learner(Prepare(model), options, {kNegatives, weighted});
+}
+
+Choice Method(const std::string& name) {
+  return name == "bernoulli" ? Choice(name, {{"epsilon", 0.3}}) : Choice(name);
+}
+
+ContrastiveBatch Batch(int64_t step, int64_t positives = 10, const char* method = "bernoulli") {
+  const auto source = MakeNegatives(Method(method), {.dimension = kDimension});
+  ContrastiveBatch batch(positives, kNegatives, kDimension, source->shape(kNegatives).weighted);
+  RandomStream random(5, 1, static_cast<uint64_t>(step), 0);
   for (int64_t i = 0; i < positives; ++i) {
     for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.7f);
   }
-  FillNegatives(*perturbation, 5, step, 0, batch);
+  source->Fill({.seed = 5, .step = step}, batch);
   return batch;
 }
 
@@ -81,13 +92,13 @@ const StateTensor& Piece(const std::vector<StateTensor>& state, const std::strin
 // The gradient that a step of plain descent with a rate of 1 shows, against central differences of the loss.
 TEST(Learner, GradientIsThatOfTheLoss) {
   for (const char* method : {"bernoulli", "neighbourhood"}) {
-    TrainingSpec spec = Spec();
-    spec.loss.weighted = std::string(method) == "neighbourhood";
-    spec.optimizer = OptimizerSpec{};
-    spec.optimizer.kind = OptimizerKind::kSgd;
-    spec.optimizer.momentum = 0;
+    LearnerOptions options = Options();
+    options.optimizer.optimizer = OptimizerKind::kSgd;
+    options.optimizer.momentum = 0;
+    options.optimizer.clip = 0;
+    options.optimizer.ema = 0;
     const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-    Learner training(model, spec, Options());
+    Learner training = MakeLearner(model, options, std::string(method) == "neighbourhood");
     const ContrastiveBatch batch = Batch(1, 10, method);
     const std::vector<StateTensor> before = training.ReadState();
     const StepResult result = training.Step(batch, 1, 1);
@@ -118,7 +129,7 @@ TEST(Learner, GradientIsThatOfTheLoss) {
 }
 
 TEST(Learner, StateHasEveryTrainedParameterByName) {
-  Learner training(PerceptronModel(kDimension, kWidth, 1), Spec(), Options());
+  Learner training = MakeLearner(PerceptronModel(kDimension, kWidth, 1));
   EXPECT_EQ(training.dimension(), kDimension);
   EXPECT_EQ(training.parameter_count(), kDimension * kWidth + kWidth + kWidth + 1);
   const std::vector<StateTensor> state = training.ReadState();
@@ -131,7 +142,7 @@ TEST(Learner, StateHasEveryTrainedParameterByName) {
 
 TEST(Learner, StateGoesRoundAndTrainingContinuesBitForBit) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-  Learner whole(model, Spec(), Options()), first(model, Spec(), Options()), second(model, Spec(), Options());
+  Learner whole = MakeLearner(model), first = MakeLearner(model), second = MakeLearner(model);
   const std::vector<StateTensor> expected = TrainedState(whole, 1, 9);
   std::vector<StateTensor> saved = TrainedState(first, 1, 4);
   std::reverse(saved.begin(), saved.end());
@@ -142,7 +153,7 @@ TEST(Learner, StateGoesRoundAndTrainingContinuesBitForBit) {
 // The model with some of the entries of w1 at zero, and all of b1.
 onnx::ModelProto SparseModel() {
   onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-  const std::vector<ParameterSlot> slots = TrainedParameters(model, {});
+  const std::vector<ParameterSlot> slots = TrainedParameters(Prepare(model), {});
   std::vector<float> values = FlatParameters(model, slots);
   for (const ParameterSlot& slot : slots) {
     for (int64_t k = slot.offset; k < slot.offset + slot.size; ++k)
@@ -153,18 +164,18 @@ onnx::ModelProto SparseModel() {
 }
 
 TEST(Learner, FixedZerosStayWhateverTheOptimiser) {
-  std::vector<TrainingSpec> specs(4, Spec());
-  specs[1].optimizer.kind = OptimizerKind::kSgd;
-  specs[2].optimizer.kind = OptimizerKind::kAdamW;
-  for (TrainingSpec& spec : specs) {
-    spec.fixed_zeros = {"w*"};
-    spec.optimizer.weight_decay = 0.01;
-    spec.optimizer.l1 = 1e-4;
+  std::vector<LearnerOptions> cases(4, Options());
+  cases[1].optimizer.optimizer = OptimizerKind::kSgd;
+  cases[2].optimizer.optimizer = OptimizerKind::kAdamW;
+  for (LearnerOptions& options : cases) {
+    options.freeze_zeros = {"w*"};
+    options.penalties.weight_decay = 0.01;
+    options.penalties.l1 = 1e-4;
   }
-  specs[3].optimizer.l1_form = L1Form::kSubgradient;
-  for (const TrainingSpec& spec : specs) {
+  cases[3].penalties.l1_form = L1Form::kSubgradient;
+  for (const LearnerOptions& options : cases) {
     for (const int64_t micro_batch : {0, 4}) {
-      Learner training(SparseModel(), spec, Options(1, micro_batch));
+      Learner training = MakeLearner(SparseModel(), InParts(options, micro_batch));
       const std::vector<StateTensor> before = training.ReadState(), after = TrainedState(training, 1, 5);
       for (size_t i = 0; i < before.size(); ++i) {
         if (before[i].kind == "support") {
@@ -182,19 +193,19 @@ TEST(Learner, FixedZerosStayWhateverTheOptimiser) {
 }
 
 TEST(Learner, ClippingSeesOnlyWhatMayMove) {
-  TrainingSpec spec = Spec();
-  spec.optimizer.clip_norm = 0;
-  Learner free(SparseModel(), spec, Options());
-  spec.fixed_zeros = {"w1", "b1"};
-  Learner fixed(SparseModel(), spec, Options());
+  LearnerOptions options = Options();
+  options.optimizer.clip = 0;
+  Learner free = MakeLearner(SparseModel(), options);
+  options.freeze_zeros = {"w1", "b1"};
+  Learner fixed = MakeLearner(SparseModel(), options);
   EXPECT_LT(fixed.Step(Batch(1), 0.01, 1).gradient_norm, free.Step(Batch(1), 0.01, 1).gradient_norm);
 }
 
 // What is zero only at the moment of a checkpoint is free to move after it.
 TEST(Learner, FixedZerosAreThoseOfTheBeginning) {
-  TrainingSpec spec = Spec();
-  spec.fixed_zeros = {"*"};
-  Learner whole(SparseModel(), spec, Options());
+  LearnerOptions options = Options();
+  options.freeze_zeros = {"*"};
+  Learner whole = MakeLearner(SparseModel(), options);
   std::vector<StateTensor> saved = whole.ReadState();
   for (StateTensor& tensor : saved)
     if (tensor.kind == "parameters" && tensor.parameter == "w2") tensor.values[0] = 0;
@@ -202,32 +213,32 @@ TEST(Learner, FixedZerosAreThoseOfTheBeginning) {
   const std::vector<StateTensor> expected = TrainedState(whole, 1, 3);
   EXPECT_NE(Piece(expected, "parameters", "w2").values[0], 0);
   onnx::ModelProto at_checkpoint = SparseModel();
-  const std::vector<ParameterSlot> slots = TrainedParameters(at_checkpoint, {});
-  SetParameters(at_checkpoint, slots,
-                std::vector<float>(static_cast<size_t>(slots.back().offset + slots.back().size)));
-  Learner resumed(at_checkpoint, spec, Options());
+  const std::vector<ParameterSlot> slots = TrainedParameters(Prepare(at_checkpoint), {});
+  SetParameters(at_checkpoint, slots, std::vector<float>(static_cast<size_t>(TotalSize(slots))));
+  Learner resumed = MakeLearner(at_checkpoint, options);
   resumed.WriteState(saved);
   ExpectSame(TrainedState(resumed, 1, 3), expected);
-  spec.fixed_zeros = {"w3"};
+  options.freeze_zeros = {"w3"};
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { Learner(SparseModel(), spec, Options()); }, "w3");
+      ErrorCode::kInvalidArgument, [&] { MakeLearner(SparseModel(), options); }, "w3");
 }
 
 TEST(Learner, SameThreadsSameBits) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 2);
-  Learner a(model, Spec(), Options(2)), b(model, Spec(), Options(2));
+  Learner a = MakeLearner(model, Options(2)), b = MakeLearner(model, Options(2));
   ExpectSame(TrainedState(a, 1, 20), TrainedState(b, 1, 20));
 }
 
 TEST(Learner, MicroBatchesGiveTheSameStep) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 3);
   for (const char* method : {"bernoulli", "neighbourhood"}) {
-    TrainingSpec spec = Spec();
-    spec.loss.weighted = std::string(method) == "neighbourhood";
-    spec.frozen = {
-        "b2"};  // a constant of the energy has no gradient, and Adam makes steps of its rounding errors
+    const bool weighted = std::string(method) == "neighbourhood";
+    LearnerOptions options = Options();
+    // A constant of the energy has no gradient, and Adam makes steps of its rounding errors.
+    options.frozen = {"b2"};
     for (int64_t size : {1, 3, 5, 10, 64}) {  // 3 does not divide the batch of 10
-      Learner whole(model, spec, Options()), parts(model, spec, Options(1, size));
+      Learner whole = MakeLearner(model, options, weighted),
+              parts = MakeLearner(model, InParts(options, size), weighted);
       for (int step = 1; step <= 3; ++step) {
         const ContrastiveBatch batch = Batch(step, 10, method);
         const StepResult expected = whole.Step(batch, 0.01, step), got = parts.Step(batch, 0.01, step);
@@ -245,15 +256,16 @@ TEST(Learner, MicroBatchesGiveTheSameStep) {
 // One run with all vectors, and pieces of vectors that have penalties and a support of their own.
 TEST(Learner, PiecesHaveThePenaltiesOfTheirParameters) {
   for (const L1Form form : {L1Form::kProximal, L1Form::kSubgradient}) {
-    TrainingSpec spec = Spec();
-    spec.frozen = {"b2"};
-    spec.fixed_zeros = {"w1"};
-    spec.optimizer.l1 = 0.05;
-    spec.optimizer.l1_form = form;
-    spec.optimizer.l1_parameters = {"w1"};
-    spec.optimizer.weight_decay = 0.5;
-    spec.optimizer.weight_decay_parameters = {"w2", "b1"};
-    Learner whole(SparseModel(), spec, Options()), parts(SparseModel(), spec, Options(1, 10));
+    LearnerOptions options = Options();
+    options.frozen = {"b2"};
+    options.freeze_zeros = {"w1"};
+    options.penalties.l1 = 0.05;
+    options.penalties.l1_form = form;
+    options.penalties.l1_parameters = {"w1"};
+    options.penalties.weight_decay = 0.5;
+    options.penalties.weight_decay_parameters = {"w2", "b1"};
+    Learner whole = MakeLearner(SparseModel(), options),
+            parts = MakeLearner(SparseModel(), InParts(options, 10));
     for (int step = 1; step <= 3; ++step) {
       const StepResult expected = whole.Step(Batch(step), 0.01, step),
                        got = parts.Step(Batch(step), 0.01, step);
@@ -268,9 +280,9 @@ TEST(Learner, PiecesHaveThePenaltiesOfTheirParameters) {
 TEST(Learner, LargeModelsTakeTheSameStepsWithMicroBatches) {
   constexpr int kManyUnits = 90000;
   onnx::ModelProto model = PerceptronModel(kDimension, kManyUnits, 3);
-  TrainingSpec spec = Spec();
-  spec.optimizer.kind = OptimizerKind::kSgd;
-  Learner whole(model, spec, Options()), parts(model, spec, Options(1, 4));
+  LearnerOptions options = Options();
+  options.optimizer.optimizer = OptimizerKind::kSgd;
+  Learner whole = MakeLearner(model, options), parts = MakeLearner(model, InParts(options, 4));
   const std::vector<StateTensor> before = whole.ReadState();
   for (int step = 1; step <= 2; ++step) {
     const StepResult expected = whole.Step(Batch(step), 0.01, step),
@@ -289,7 +301,7 @@ TEST(Learner, LargeModelsTakeTheSameStepsWithMicroBatches) {
 }
 
 TEST(Learner, LossFallsAndTheAverageFollows) {
-  Learner training(PerceptronModel(kDimension, kWidth, 1), Spec(), Options());
+  Learner training = MakeLearner(PerceptronModel(kDimension, kWidth, 1));
   const ContrastiveBatch validation = Batch(1000, 200);
   const double before = training.Evaluate(validation).loss;
   TrainedState(training, 1, 200);
@@ -312,7 +324,7 @@ TEST(Learner, TrainsTheBuiltInArchitectures) {
     energy.dimension = kDimension;
     energy.image_shape = {2, 3};
     energy.base_mean.assign(kDimension, 0.4f);
-    Learner training(BuildModel(energy), Spec(), Options());
+    Learner training = MakeLearner(BuildModel(energy));
     const ContrastiveBatch validation = Batch(1000, 500);
     const double before = training.Evaluate(validation).loss;
     const std::vector<StateTensor> state = TrainedState(training, 1, 200);
@@ -323,7 +335,7 @@ TEST(Learner, TrainsTheBuiltInArchitectures) {
 
 TEST(Learner, ExportsParametersOrTheirAverage) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-  Learner training(model, Spec(), Options());
+  Learner training = MakeLearner(model);
   const std::vector<StateTensor> state = TrainedState(training, 1, 5);
   for (bool averaged : {false, true}) {
     onnx::ModelProto exported = model;
@@ -338,10 +350,10 @@ TEST(Learner, ExportsParametersOrTheirAverage) {
 }
 
 TEST(Learner, FrozenParametersStay) {
-  TrainingSpec spec = Spec();
-  spec.frozen = {"w1", "b?"};
+  LearnerOptions options = Options();
+  options.frozen = {"w1", "b?"};
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-  Learner training(model, spec, Options());
+  Learner training = MakeLearner(model, options);
   EXPECT_EQ(training.parameter_count(), kWidth);
   TrainedState(training, 1, 3);
   onnx::ModelProto exported = model;
@@ -359,14 +371,14 @@ TEST(TrainedParameters, LeaveOutTheStatisticsOfBatchNormalization) {
       energy = MatMul(y, w)
     })"),
                                             "normalised");
-  EXPECT_THAT(ListNames(TrainedParameters(model, {})), UnorderedElementsAre("scale", "shift", "w"));
+  EXPECT_THAT(ListNames(TrainedParameters(Prepare(model), {})), UnorderedElementsAre("scale", "shift", "w"));
 }
 
 TEST(Learner, PenaltiesReachOnlyTheChosenParameters) {
-  TrainingSpec spec = Spec();
-  spec.optimizer.l1 = 100;
-  spec.optimizer.l1_parameters = {"w1"};
-  Learner training(PerceptronModel(kDimension, kWidth, 1), spec, Options());
+  LearnerOptions options = Options();
+  options.penalties.l1 = 100;
+  options.penalties.l1_parameters = {"w1"};
+  Learner training = MakeLearner(PerceptronModel(kDimension, kWidth, 1), options);
   const std::vector<StateTensor> state = TrainedState(training, 1, 3);
   EXPECT_EQ(Piece(state, "parameters", "w1").values, std::vector<float>(kDimension * kWidth));
   for (float value : Piece(state, "parameters", "w2").values) EXPECT_NE(value, 0);
@@ -375,7 +387,7 @@ TEST(Learner, PenaltiesReachOnlyTheChosenParameters) {
 TEST(Learner, AStepThatIsNotFiniteIsNotTaken) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
   for (int64_t micro_batch : {0, 3}) {
-    Learner training(model, Spec(), Options(1, micro_batch));
+    Learner training = MakeLearner(model, InParts(Options(), micro_batch));
     const std::vector<StateTensor> good = TrainedState(training, 1, 3);
     // A learning rate that takes the parameters out of float's range.
     EXPECT_FALSE(training.Step(Batch(4), 1e39, 4).finite());
@@ -390,14 +402,14 @@ TEST(Learner, AStepThatIsNotFiniteIsNotTaken) {
     // And it can go on from the good state as if nothing had been.
     training.WriteState(good);
     const std::vector<StateTensor> continued = TrainedState(training, 4, 6);
-    Learner undisturbed(model, Spec(), Options(1, micro_batch));
+    Learner undisturbed = MakeLearner(model, InParts(Options(), micro_batch));
     ExpectSame(continued, TrainedState(undisturbed, 1, 6));
   }
 }
 
 TEST(Learner, RefusesWhatDoesNotFit) {
   const onnx::ModelProto model = PerceptronModel(kDimension, kWidth, 1);
-  Learner training(model, Spec(), Options());
+  Learner training = MakeLearner(model);
   const auto refuses = [](auto call, const auto&... parts) {
     ExpectError(ErrorCode::kInvalidArgument, call, parts...);
   };
@@ -412,31 +424,34 @@ TEST(Learner, RefusesWhatDoesNotFit) {
   changed.pop_back();
   refuses([&] { training.WriteState(changed); }, "lacks", "average", "b2");
   changed = state;
-  changed.push_back({"velocity", "w1", {1}, {0}});
+  changed.push_back({.kind = "velocity", .parameter = "w1", .shape = {1}, .values = {0}});
   refuses([&] { training.WriteState(changed); }, "velocity", "w1");
   changed = state;
   changed[0].shape = {kWidth, kDimension};
   refuses([&] { training.WriteState(changed); }, "shape", "w1");
 
-  TrainingSpec spec = Spec();
-  spec.frozen = {"w7*"};
-  refuses([&] { Learner(model, spec, Options()); }, "w7*", "w1, b1, w2, b2");
-  spec.frozen = {"*"};
-  refuses([&] { Learner(model, spec, Options()); }, "nothing to train");
-  spec = Spec();
-  spec.optimizer.beta1 = 1;
-  refuses([&] { Learner(model, spec, Options()); }, "beta1");
-  spec = Spec();
-  spec.optimizer.l1 = 1;
-  spec.optimizer.l1_parameters = {"coupling"};
-  refuses([&] { Learner(model, spec, Options()); }, "l1", "coupling");
-  refuses([&] { Learner(model, Spec(), Options(1, -1)); }, "micro-batches");
+  LearnerOptions options = Options();
+  options.frozen = {"w7*"};
+  refuses([&] { MakeLearner(model, options); }, "frozen", "w7*", "w1, b1, w2, b2");
+  options.frozen = {"*"};
+  refuses([&] { MakeLearner(model, options); }, "nothing to train");
+  options = Options();
+  options.optimizer.beta1 = 1;
+  refuses([&] { MakeLearner(model, options); }, "beta1", "[0, 1)");
+  options = Options();
+  options.penalties.l1 = 1;
+  options.penalties.l1_parameters = {"coupling"};
+  refuses([&] { MakeLearner(model, options); }, "l1_parameters", "coupling");
+  refuses([&] { MakeLearner(model, InParts(Options(), -1)); }, "micro_batch");
+  options = Options();
+  options.objective = {"energy-discrepancy", {{"w", -1.0}}};
+  refuses([&] { MakeLearner(model, options); }, "w", "[0, inf)");
 }
 
 TEST(Learner, MissingDeviceIsAClearError) {
-  LearnerOptions options;
+  LearnerOptions options = Options();
   options.device.provider = "cuda";
-  const Error error = ErrorOf([&] { Learner(PerceptronModel(kDimension, kWidth, 1), Spec(), options); });
+  const Error error = ErrorOf([&] { MakeLearner(PerceptronModel(kDimension, kWidth, 1), options); });
   EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ErrorCode::kDevice)) << error.what();
   EXPECT_THAT(std::string(error.what()), testing::HasSubstr("the device 'cuda' cannot be used"));
 }
@@ -447,22 +462,94 @@ TEST(Learner, TrainsTheEnergyAmongSeveralOutputs) {
   onnx::GraphProto& graph = *with_hidden.mutable_graph();
   *graph.add_output() = graph.output(0);
   graph.mutable_output(1)->set_name(graph.node(0).output(0));
-  Learner plain(model, Spec(), Options()), other(with_hidden, Spec(), Options());
+  Learner plain = MakeLearner(model), other = MakeLearner(with_hidden);
   ExpectSame(TrainedState(plain, 1, 3), TrainedState(other, 1, 3));
 }
 
-TEST(StepGraph, BreachesOfTheContractNameWhatIsWrong) {
+TEST(Learner, BreachesOfTheContractNameWhatIsWrong) {
   onnx::ModelProto two_inputs = PerceptronModel(kDimension, kWidth, 1);
   *two_inputs.mutable_graph()->add_input() = two_inputs.graph().input(0);
   two_inputs.mutable_graph()->mutable_input(1)->set_name("z");
   ExpectError(
-      ErrorCode::kBadModel, [&] { BuildStepGraph(two_inputs, Spec()); }, "2 inputs");
+      ErrorCode::kBadModel, [&] { MakeLearner(two_inputs); }, "2 inputs");
   onnx::ModelProto dynamic = PerceptronModel(kDimension, kWidth, 1);
   auto* shape =
       dynamic.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
   shape->mutable_dim(1)->set_dim_param("d");
   ExpectError(
-      ErrorCode::kBadModel, [&] { BuildStepGraph(dynamic, Spec()); }, "must be fixed");
+      ErrorCode::kBadModel, [&] { MakeLearner(dynamic); }, "must be fixed");
+}
+
+// What a training costs before its first step. The counts are of the whole process, so differences count.
+TEST(Learner, PreparesAndDifferentiatesItsNetworkOnce) {
+  struct Case {
+    const char* hidden;
+    int64_t micro_batch, most_sessions;
+  };
+  // Two sessions find shapes; a step is one, and a third finds long vectors in it, or it is three.
+  for (const Case& test : {Case{"16,16", 0, 3}, Case{"256,256", 0, 4}, Case{"16,16", 4, 5}}) {
+    SCOPED_TRACE(test.hidden);
+    EnergySpec energy;
+    energy.architecture = "mlp";
+    energy.options = {{"hidden", test.hidden}};
+    energy.dimension = kDimension;
+    const onnx::ModelProto model = BuildModel(energy);
+    const int64_t preparations = PreparationCount(), differentiations = DifferentiationCount(),
+                  sessions = OpenedSessionCount();
+    Learner training = MakeLearner(model, InParts(Options(), test.micro_batch));
+    EXPECT_TRUE(training.Step(Batch(1), 0.01, 1).finite());
+    EXPECT_EQ(PreparationCount() - preparations, 1);
+    EXPECT_EQ(DifferentiationCount() - differentiations, 1);
+    EXPECT_LE(OpenedSessionCount() - sessions, test.most_sessions);
+    // The loss without a step takes one more session, and later steps take none.
+    const int64_t before_evaluation = OpenedSessionCount();
+    training.Evaluate(Batch(2));
+    TrainedState(training, 2, 4);
+    training.Evaluate(Batch(2), true);
+    EXPECT_EQ(OpenedSessionCount() - before_evaluation, 1);
+    EXPECT_EQ(PreparationCount() - preparations, 1);
+    EXPECT_EQ(DifferentiationCount() - differentiations, 1);
+  }
+}
+
+// x + 0 * idle would have a gradient of zero; this one has none, though the graph reads it.
+onnx::ModelProto ModelWithIdleParameter() {
+  return ParseModel(ModelFromText(R"(<ir_version: 8, opset_import: ["": 15]>
+    idle (float[batch, 6] x) => (float[batch] energy, float[batch] other)
+    <float[6] w = {1, 2, 3, 4, 5, 6}, float[6] idle = {6, 5, 4, 3, 2, 1}> {
+      shape = Shape(idle)
+      zeros = ConstantOfShape(shape)
+      shifted = Add(x, zeros)
+      energy = MatMul(shifted, w)
+      other = MatMul(x, idle)
+    })"),
+                    "idle");
+}
+
+TEST(Learner, ParametersWithoutInfluenceStayConstants) {
+  const onnx::ModelProto model = ModelWithIdleParameter();
+  EXPECT_THAT(ListNames(TrainedParameters(Prepare(model), {})), UnorderedElementsAre("w"));
+  for (const int64_t micro_batch : {0, 4}) {
+    Learner training = MakeLearner(model, InParts(Options(), micro_batch));
+    EXPECT_EQ(training.parameter_count(), kDimension);
+    for (const StateTensor& tensor : TrainedState(training, 1, 3)) EXPECT_EQ(tensor.parameter, "w");
+    EXPECT_TRUE(std::isfinite(training.Evaluate(Batch(1)).loss));
+    onnx::ModelProto exported = model;
+    training.Export(exported, false);
+    for (int i = 0; i < 2; ++i) {
+      const onnx::TensorProto &before = model.graph().initializer(i),
+                              &after = exported.graph().initializer(i);
+      EXPECT_EQ(before.SerializeAsString() == after.SerializeAsString(), before.name() == "idle");
+    }
+  }
+  // In the graph of a step it is no input, but still has its values.
+  StepGraphs graphs(Prepare(model), Options(), {kNegatives, false});
+  for (const StepGraphKind kind : {StepGraphKind::kStep, StepGraphKind::kEvaluate}) {
+    const onnx::ModelProto graph = graphs.Make(kind);
+    for (const auto& input : graph.graph().input()) EXPECT_NE(input.name(), "idle");
+    EXPECT_EQ(std::ranges::count(graph.graph().initializer(), "idle", &onnx::TensorProto::name), 1);
+    EXPECT_EQ(std::ranges::count(graph.graph().initializer(), "w", &onnx::TensorProto::name), 0);
+  }
 }
 
 }  // namespace

@@ -20,6 +20,15 @@ std::string PerCoordinate(const std::string& moves) {
   return word == words.end() ? moves : std::string(4, word->second);
 }
 
+PerturbationLaw NewLaw(Choice method, int dimension, bool exact = false) {
+  PerturbationLaw law;
+  law.method = std::move(method);
+  law.rows.dimension = law.dimension = dimension;
+  law.any_exact = law.all_exact = exact;
+  law.forward.resize(law.States());
+  return law;
+}
+
 }  // namespace
 
 std::vector<uint8_t> RowOf(State state, int dimension) {
@@ -34,26 +43,27 @@ State StateOf(std::span<const uint8_t> row) {
   return state;
 }
 
+ContrastiveBatch EmptyBatch(const NegativeSource& source, int64_t positives, int64_t requested,
+                            int64_t dimension) {
+  const NegativeSource::Shape shape = source.shape(requested);
+  return ContrastiveBatch(positives, shape.negatives, dimension, shape.weighted);
+}
+
 std::string PerturbationLaw::Name() const {
-  std::string name = perturbation;
-  if (options.epsilon.size() > 1) name += "_levels";
-  if (perturbation == "neighbourhood") name += "_" + options.moves + (options.stay ? "_stay" : "");
-  if (perturbation == "erase") name += "_" + std::to_string(options.block);
-  if (options.exact) name += "_exact";
+  std::string name = method.kind;
   for (char& c : name) {
-    if (c == '+') c = perturbation == "neighbourhood" ? 'u' : '_';
-    if (c == '-') c = 'd';
-    if (c == '*') c = 'b';
-    if (c == '.') c = 'n';
+    if (c == '+') c = '_';
   }
-  return name;
+  for (const char c : label) {
+    const std::map<char, char> letters = {{'+', 'u'}, {'-', 'd'}, {'*', 'b'}, {'.', 'n'}};
+    const auto letter = letters.find(c);
+    name += letter == letters.end() ? c : letter->second;
+  }
+  return any_exact ? name + "_exact" : name;
 }
 
 PerturbationLaw BernoulliLaw(int dimension, double epsilon) {
-  PerturbationLaw law{"bernoulli", {}, dimension, false, {}, {}, {}};
-  law.options.dimension = dimension;
-  law.options.epsilon = {epsilon};
-  law.forward.resize(law.States());
+  PerturbationLaw law = NewLaw({"bernoulli", {{"epsilon", epsilon}}}, dimension);
   for (State x = 0; x < law.States(); ++x) {
     for (State y = 0; y < law.States(); ++y) {
       const int flips = std::popcount(x ^ y);
@@ -68,11 +78,9 @@ PerturbationLaw BernoulliLaw(int dimension, double epsilon) {
 
 PerturbationLaw PoolLaw(int height, int width, int window_height, int window_width) {
   const int dimension = height * width;
-  PerturbationLaw law{"pool", {}, dimension, false, {}, {}, {}};
-  law.options.dimension = dimension;
-  law.options.image_shape = {height, width};
-  law.options.window = {window_height, window_width};
-  law.forward.resize(law.States());
+  const std::string window = std::to_string(window_height) + "x" + std::to_string(window_width);
+  PerturbationLaw law = NewLaw({"pool", {{"window", window}}}, dimension);
+  law.rows.image_shape = {height, width};
   for (State x = 0; x < law.States(); ++x) {
     std::map<std::pair<int, int>, int> ones;
     for (int i = 0; i < height; ++i) {
@@ -94,17 +102,16 @@ PerturbationLaw PoolLaw(int height, int width, int window_height, int window_wid
 
 PerturbationLaw GridLaw(int dimension, bool exact) {
   PerturbationLaw law = NeighbourhoodLaw(std::string(dimension, '*'), false, exact);
-  law.perturbation = "grid";
+  law.method = {"grid", {{"exact", exact}}};
+  law.label.clear();
   return law;
 }
 
 PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact) {
   const std::string moves = PerCoordinate(text);
-  PerturbationLaw law{"neighbourhood", {}, static_cast<int>(moves.size()), false, {}, {}, {}};
-  law.options.dimension = law.dimension;
-  law.options.moves = text;
-  law.options.stay = stay;
-  law.options.exact = law.all_exact = exact;
+  PerturbationLaw law = NewLaw({"neighbourhood", {{"moves", text}, {"stay", stay}, {"exact", exact}}},
+                               static_cast<int>(moves.size()), exact);
+  law.label = "_" + text + (stay ? "_stay" : "");
   std::vector<std::vector<State>> neighbours(law.States()), inverse(law.States());
   for (State x = 0; x < law.States(); ++x) {
     for (State y = 0; y < law.States(); ++y) {
@@ -113,7 +120,6 @@ PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact)
     if (stay || neighbours[x].empty()) neighbours[x].push_back(x);
     for (State y : neighbours[x]) inverse[y].push_back(x);
   }
-  law.forward.resize(law.States());
   for (State x = 0; x < law.States(); ++x) {
     for (State y : neighbours[x]) law.forward[x][static_cast<int>(y)] = 1.0 / neighbours[x].size();
   }
@@ -128,11 +134,8 @@ PerturbationLaw NeighbourhoodLaw(const std::string& text, bool stay, bool exact)
 }
 
 PerturbationLaw EraseLaw(int dimension, int block, bool exact) {
-  PerturbationLaw law{"erase", {}, dimension, exact, {}, {}, {}};
-  law.options.dimension = dimension;
-  law.options.block = block;
-  law.options.exact = exact;
-  law.forward.resize(law.States());
+  PerturbationLaw law = NewLaw({"erase", {{"block", block}, {"exact", exact}}}, dimension, exact);
+  law.label = "_" + std::to_string(block);
   std::vector<State> choices;
   for (State erased = 0; erased < law.States(); ++erased) {
     if (std::popcount(erased) == block) choices.push_back(erased);
@@ -149,15 +152,13 @@ PerturbationLaw EraseLaw(int dimension, int block, bool exact) {
   return law;
 }
 
-PerturbationLaw MixtureLaw(const std::vector<PerturbationLaw>& parts) {
-  PerturbationLaw law = parts[0];
-  law.forward.assign(law.States(), {});
-  law.recovery.clear();
-  law.volume.clear();
+PerturbationLaw MixtureLaw(Choice method, const std::vector<PerturbationLaw>& parts) {
+  PerturbationLaw law = NewLaw(std::move(method), parts[0].dimension);
   law.all_exact = true;
   const auto count = static_cast<double>(parts.size());
   for (size_t k = 0; k < parts.size(); ++k) {
     const int first_y = static_cast<int>(k) << 20;  // parts have their y apart
+    law.any_exact |= parts[k].any_exact;
     law.all_exact &= parts[k].all_exact;
     for (State x = 0; x < law.States(); ++x) {
       for (const auto& [y, q] : parts[k].forward[x]) law.forward[x][first_y + y] = q / count;
@@ -169,25 +170,21 @@ PerturbationLaw MixtureLaw(const std::vector<PerturbationLaw>& parts) {
 }
 
 PerturbationLaw BernoulliLevelsLaw(int dimension, double low, double high) {
-  PerturbationLaw law = MixtureLaw({BernoulliLaw(dimension, low), BernoulliLaw(dimension, high)});
-  law.options.epsilon = {low, high};
+  PerturbationLaw law = MixtureLaw({"bernoulli", {{"epsilon", std::vector{low, high}}}},
+                                   {BernoulliLaw(dimension, low), BernoulliLaw(dimension, high)});
+  law.label = "_levels";
   return law;
 }
 
 PerturbationLaw GridAndBernoulliLaw(int dimension, double epsilon, bool exact) {
-  PerturbationLaw law = MixtureLaw({GridLaw(dimension, exact), BernoulliLaw(dimension, epsilon)});
-  law.perturbation = "grid+bernoulli";
-  law.options.epsilon = {epsilon};
-  return law;
+  return MixtureLaw({"grid+bernoulli", {{"exact", exact}, {"epsilon", epsilon}}},
+                    {GridLaw(dimension, exact), BernoulliLaw(dimension, epsilon)});
 }
 
 PerturbationLaw BernoulliAndNeighbourhoodLaw(double epsilon, const std::string& moves) {
   const PerturbationLaw neighbourhood = NeighbourhoodLaw(moves, false, false);
-  PerturbationLaw law = MixtureLaw({BernoulliLaw(neighbourhood.dimension, epsilon), neighbourhood});
-  law.perturbation = "bernoulli+neighbourhood";
-  law.options.moves = moves;
-  law.options.stay = false;
-  return law;
+  return MixtureLaw({"bernoulli+neighbourhood", {{"epsilon", epsilon}, {"moves", moves}, {"stay", false}}},
+                    {BernoulliLaw(neighbourhood.dimension, epsilon), neighbourhood});
 }
 
 std::vector<PerturbationLaw> SmallLaws() {

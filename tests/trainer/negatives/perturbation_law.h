@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "trainer/negatives/perturbation.h"
+#include "trainer/negatives/contrastive_batch.h"
+#include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
 
@@ -15,6 +17,10 @@ using State = uint32_t;
 
 std::vector<uint8_t> RowOf(State state, int dimension);
 State StateOf(std::span<const uint8_t> row);
+
+// A batch of the shape that the source asks for; its positives are zeros.
+ContrastiveBatch EmptyBatch(const NegativeSource& source, int64_t positives, int64_t requested,
+                            int64_t dimension);
 
 // A perturbation written down from the definitions of the paper by enumeration of all states, independently
 // of the code under test.
@@ -25,10 +31,12 @@ struct PerturbationLaw {
     double omega;
   };
 
-  std::string perturbation;  // and options of the code under test
-  PerturbationOptions options;
+  Choice method;  // of the code under test
+  RowContext rows;
+  std::string label;  // what distinguishes it from others of its kind
   int dimension = 0;
-  bool all_exact = false;                         // no row's negatives are drawn
+  bool any_exact = false;                         // some rows' negatives are not drawn, ...
+  bool all_exact = false;                         // ... or those of no row
   std::vector<std::map<int, double>> forward;     // [x]: y -> q(y|x); y is any number
   std::map<int, std::vector<Recovery>> recovery;  // y -> p_neg(x'|y) with omega
   // Sum over x' of q(y|x') exp(-U(x')) is this multiple of the recovery's expectation: the size of the
@@ -36,6 +44,7 @@ struct PerturbationLaw {
   std::map<int, double> volume;
 
   std::string Name() const;
+  std::unique_ptr<NegativeSource> Make() const { return MakeNegatives(method, rows); }
   State States() const { return State{1} << dimension; }
 };
 inline void PrintTo(const PerturbationLaw& law, std::ostream* out) { *out << law.Name(); }

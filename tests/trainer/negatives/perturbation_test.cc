@@ -1,5 +1,3 @@
-#include "trainer/negatives/perturbation.h"
-
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -20,12 +18,7 @@ constexpr uint64_t kSeed = 20230716;
 // A weight as part of a discrete outcome.
 int64_t Rounded(double log_weight) { return std::llround(log_weight * 1e4); }
 
-class PerturbationLawTest : public testing::TestWithParam<PerturbationLaw> {
- protected:
-  std::unique_ptr<Perturbation> Make() const {
-    return MakePerturbation(GetParam().perturbation, GetParam().options);
-  }
-};
+class PerturbationLawTest : public testing::TestWithParam<PerturbationLaw> {};
 
 class SampledPerturbationTest : public PerturbationLawTest {};
 class ExactPerturbationTest : public PerturbationLawTest {};
@@ -33,9 +26,8 @@ class ExactPerturbationTest : public PerturbationLawTest {};
 // Mixtures of both kinds are neither.
 std::vector<PerturbationLaw> LawsThatAre(bool exact) {
   std::vector<PerturbationLaw> laws = SmallLaws();
-  std::erase_if(laws, [exact](const PerturbationLaw& law) {
-    return law.options.exact != exact || law.all_exact != exact;
-  });
+  std::erase_if(
+      laws, [exact](const PerturbationLaw& law) { return law.any_exact != exact || law.all_exact != exact; });
   return laws;
 }
 
@@ -55,7 +47,7 @@ TEST_P(SampledPerturbationTest, PairsOfNegativesFollowTheDefinition) {
   const PerturbationLaw& law = GetParam();
   using Outcome = std::tuple<State, State, int64_t, int64_t, int64_t>;
   constexpr int kDraws = 60000;
-  const auto perturbation = Make();
+  const auto source = law.Make();
   for (State x : {State{0}, State{5}, State{6}, law.States() - 1}) {
     std::map<Outcome, double> expected, counts;
     for (const auto& [y, q] : law.forward[x]) {
@@ -70,13 +62,13 @@ TEST_P(SampledPerturbationTest, PairsOfNegativesFollowTheDefinition) {
         }
       }
     }
-    ContrastiveBatch batch(kDraws, 2, law.dimension, perturbation->Weighted());
+    ContrastiveBatch batch = EmptyBatch(*source, kDraws, 2, law.dimension);
     for (int64_t i = 0; i < kDraws; ++i)
       std::ranges::copy(RowOf(x, law.dimension), batch.Positive(i).begin());
-    FillNegatives(*perturbation, kSeed, x, 0, batch);
+    source->Fill({.seed = kSeed, .step = x}, batch);
     for (int64_t i = 0; i < kDraws; ++i) {
       std::vector<float> w(3, 0.0f);
-      if (perturbation->Weighted()) std::ranges::copy(batch.LogWeights(i), w.begin());
+      if (!batch.log_weights.empty()) std::ranges::copy(batch.LogWeights(i), w.begin());
       const auto negatives = batch.Negatives(i);
       ++counts[{StateOf(negatives.first(law.dimension)), StateOf(negatives.last(law.dimension)),
                 Rounded(w[0]), Rounded(w[1]), Rounded(w[2])}];
@@ -92,8 +84,8 @@ TEST_P(ExactPerturbationTest, EnumerationHoldsEveryRecoveryOnce) {
   const PerturbationLaw& law = GetParam();
   using Outcome = std::map<State, int64_t>;
   constexpr int kDraws = 20000;
-  const auto perturbation = Make();
-  const int64_t m = perturbation->NegativesPerRow(7);
+  const auto source = law.Make();
+  const auto [m, weighted] = source->shape(7);
   for (State x : {State{0}, State{5}, law.States() - 1}) {
     std::map<Outcome, double> expected, counts;
     for (const auto& [y, q] : law.forward[x]) {
@@ -104,19 +96,19 @@ TEST_P(ExactPerturbationTest, EnumerationHoldsEveryRecoveryOnce) {
       }
       expected[outcome] += q;
     }
-    ContrastiveBatch batch(kDraws, m, law.dimension, perturbation->Weighted());
+    ContrastiveBatch batch = EmptyBatch(*source, kDraws, 7, law.dimension);
     for (int64_t i = 0; i < kDraws; ++i)
       std::ranges::copy(RowOf(x, law.dimension), batch.Positive(i).begin());
-    FillNegatives(*perturbation, kSeed, x, 0, batch);
+    source->Fill({.seed = kSeed, .step = x}, batch);
     for (int64_t i = 0; i < kDraws; ++i) {
       Outcome outcome;
       for (int64_t j = 0; j < m; ++j) {
-        const float weight = perturbation->Weighted() ? batch.LogWeights(i)[1 + j] : 0;
+        const float weight = weighted ? batch.LogWeights(i)[1 + j] : 0;
         if (weight < -1e20) continue;
         const State negative = StateOf(batch.Negatives(i).subspan(j * law.dimension, law.dimension));
         EXPECT_TRUE(outcome.emplace(negative, Rounded(weight)).second) << "twice: " << negative;
       }
-      if (perturbation->Weighted()) {
+      if (weighted) {
         EXPECT_EQ(Rounded(batch.LogWeights(i)[0]), outcome.at(x));
       }
       ++counts[outcome];
@@ -127,15 +119,14 @@ TEST_P(ExactPerturbationTest, EnumerationHoldsEveryRecoveryOnce) {
 
 TEST_P(PerturbationLawTest, RowsDependOnTheirKeyOnly) {
   const PerturbationLaw& law = GetParam();
-  const auto perturbation = Make();
-  const int64_t m = perturbation->NegativesPerRow(5);
-  const auto fill = [&](int64_t rows, int64_t first_row, uint64_t seed, uint64_t step) {
-    ContrastiveBatch batch(rows, m, law.dimension, perturbation->Weighted());
+  const auto source = law.Make();
+  const auto fill = [&](int64_t rows, int64_t first_row, uint64_t seed, int64_t step) {
+    ContrastiveBatch batch = EmptyBatch(*source, rows, 5, law.dimension);
     for (int64_t i = 0; i < rows; ++i) {
       const State x = static_cast<State>((first_row + i) * 5 % law.States());
       std::ranges::copy(RowOf(x, law.dimension), batch.Positive(i).begin());
     }
-    FillNegatives(*perturbation, seed, step, first_row, batch);
+    source->Fill({.seed = seed, .step = step, .first_row = first_row}, batch);
     return batch;
   };
   const ContrastiveBatch whole = fill(64, 0, 1, 2);
@@ -161,12 +152,12 @@ INSTANTIATE_TEST_SUITE_P(All, ExactPerturbationTest, testing::ValuesIn(LawsThatA
 TEST(BernoulliPerturbation, MarginalsAndPairsInManyDimensions) {
   constexpr int kDimension = 131, kRows = 4000, kNegatives = 3;
   for (double epsilon : {0.5, 0.1, 0.005}) {
-    const auto perturbation = MakePerturbation("bernoulli", {.dimension = kDimension, .epsilon = {epsilon}});
+    const auto source = MakeNegatives({"bernoulli", {{"epsilon", epsilon}}}, {.dimension = kDimension});
     ContrastiveBatch batch(kRows, kNegatives, kDimension, false);
     for (int64_t i = 0; i < kRows; ++i) {
       for (int d = 0; d < kDimension; ++d) batch.Positive(i)[d] = (i + d) % 3 == 0;
     }
-    FillNegatives(*perturbation, kSeed, 1, 0, batch);
+    source->Fill({.seed = kSeed, .step = 1}, batch);
     std::vector<double> flips(kDimension * kNegatives);
     double both = 0;
     for (int64_t i = 0; i < kRows; ++i) {
@@ -194,11 +185,11 @@ TEST(BernoulliPerturbation, MarginalsAndPairsInManyDimensions) {
 
 TEST(PoolPerturbation, KeepsTheOnesOfEachWindowAtTheEdgesToo) {
   constexpr int kHeight = 7, kWidth = 5, kNegatives = 20;
-  const auto perturbation = MakePerturbation(
-      "pool", {.dimension = kHeight * kWidth, .image_shape = {kHeight, kWidth}, .window = {3, 2}});
+  const auto source = MakeNegatives({"pool", {{"window", "3x2"}}},
+                                    {.dimension = kHeight * kWidth, .image_shape = {kHeight, kWidth}});
   ContrastiveBatch batch(1, kNegatives, kHeight * kWidth, false);
   for (int d = 0; d < kHeight * kWidth; ++d) batch.Positive(0)[d] = d * d % 7 < 3;
-  FillNegatives(*perturbation, kSeed, 1, 0, batch);
+  source->Fill({.seed = kSeed, .step = 1}, batch);
   const auto ones = [&](std::span<const uint8_t> row) {
     std::vector<int> counts(9);
     for (int i = 0; i < kHeight; ++i) {
@@ -214,10 +205,10 @@ TEST(PoolPerturbation, KeepsTheOnesOfEachWindowAtTheEdgesToo) {
 }
 
 TEST(PoolPerturbation, WithoutWindowShufflesTheWholeRow) {
-  const auto perturbation = MakePerturbation("pool", {.dimension = 6});
+  const auto source = MakeNegatives("pool", {.dimension = 6});
   ContrastiveBatch batch(2000, 1, 6, false);
   for (int64_t i = 0; i < batch.positives; ++i) batch.Positive(i)[0] = batch.Positive(i)[3] = 1;
-  FillNegatives(*perturbation, kSeed, 1, 0, batch);
+  source->Fill({.seed = kSeed, .step = 1}, batch);
   std::map<State, double> counts, expected;
   for (int64_t i = 0; i < batch.positives; ++i) ++counts[StateOf(batch.Negatives(i))];
   for (int a = 0; a < 6; ++a) {
@@ -230,13 +221,13 @@ TEST(PoolPerturbation, WithoutWindowShufflesTheWholeRow) {
 TEST(Mixture, EnumerationsHaveNoWAndNoRowsLeftOver) {
   constexpr int kDimension = 4, kRows = 4000;
   const auto mixture =
-      MakePerturbation("grid+bernoulli", {.dimension = kDimension, .epsilon = {0.5}, .exact = true});
-  EXPECT_EQ(mixture->NegativesPerRow(2), 4);
-  EXPECT_EQ(mixture->NegativesPerRow(6), 6);
-  EXPECT_TRUE(mixture->Weighted());
-  EXPECT_FALSE(mixture->Enumerates());
+      MakeNegatives({"grid+bernoulli", {{"epsilon", 0.5}, {"exact", true}}}, {.dimension = kDimension});
+  EXPECT_EQ(mixture->shape(2).negatives, 4);
+  EXPECT_EQ(mixture->shape(6).negatives, 6);
+  EXPECT_TRUE(mixture->shape(6).weighted);
+  EXPECT_FALSE(mixture->enumerates());
   ContrastiveBatch batch(kRows, 6, kDimension, true);
-  FillNegatives(*mixture, kSeed, 1, 0, batch);
+  mixture->Fill({.seed = kSeed, .step = 1}, batch);
   int enumerated = 0;
   for (int64_t i = 0; i < kRows; ++i) {
     const auto weights = batch.LogWeights(i);
@@ -259,21 +250,21 @@ TEST(Mixture, EnumerationsHaveNoWAndNoRowsLeftOver) {
 }
 
 TEST(Mixture, OnlyEnumerationsNeedNoWeights) {
-  const auto mixture = MakePerturbation("grid+grid", {.dimension = 3, .exact = true});
-  EXPECT_TRUE(mixture->Enumerates());
-  EXPECT_FALSE(mixture->Weighted());
-  EXPECT_EQ(mixture->NegativesPerRow(100), 3);
+  const auto mixture = MakeNegatives({"grid+grid", {{"exact", true}}}, {.dimension = 3});
+  EXPECT_TRUE(mixture->enumerates());
+  EXPECT_FALSE(mixture->shape(100).weighted);
+  EXPECT_EQ(mixture->shape(100).negatives, 3);
 }
 
 TEST(Mixture, EnumerationsOfDifferentLengthsAreWeighted) {
   constexpr int64_t kDimension = 3, kRows = 200;
   const auto mixture =
-      MakePerturbation("grid+erase", {.dimension = kDimension, .block = kDimension, .exact = true});
-  EXPECT_TRUE(mixture->Enumerates());
-  ASSERT_TRUE(mixture->Weighted());
-  ASSERT_EQ(mixture->NegativesPerRow(1), 8);
+      MakeNegatives({"grid+erase", {{"block", kDimension}, {"exact", true}}}, {.dimension = kDimension});
+  EXPECT_TRUE(mixture->enumerates());
+  ASSERT_TRUE(mixture->shape(1).weighted);
+  ASSERT_EQ(mixture->shape(1).negatives, 8);
   ContrastiveBatch batch(kRows, 8, kDimension, true);
-  FillNegatives(*mixture, kSeed, 1, 0, batch);
+  mixture->Fill({.seed = kSeed, .step = 1}, batch);
   int grid = 0;
   for (int64_t i = 0; i < kRows; ++i) {
     const auto weights = batch.LogWeights(i);
@@ -289,36 +280,118 @@ TEST(Mixture, EnumerationsOfDifferentLengthsAreWeighted) {
   EXPECT_NEAR(grid, kRows / 2, 7 * std::sqrt(kRows / 4));
 }
 
-TEST(MakePerturbation, RefusesWhatMakesNoSense) {
-  const auto expect_refusal = [](const char* name, const PerturbationOptions& options, const char* part) {
-    ExpectError(
-        ErrorCode::kInvalidArgument, [&] { MakePerturbation(name, options); }, part);
-  };
-  PerturbationOptions options{.dimension = 6};
+// What is refused, and which option is to blame.
+void ExpectRefusal(const Choice& method, const RowContext& rows, const std::string& key,
+                   const std::string& part, OptionError::Problem problem = OptionError::Problem::kValue) {
+  try {
+    MakeNegatives(method, rows);
+    ADD_FAILURE() << method.kind << " should not take " << key;
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.key(), key);
+    EXPECT_THAT(error.reason(), testing::HasSubstr(part));
+    EXPECT_EQ(error.problem(), problem) << error.what();
+  }
+}
+
+TEST(MakeNegatives, RefusesWhatMakesNoSense) {
+  const RowContext rows{.dimension = 6};
   for (const char* name : {"gauss", "", "grid+", "grid+gauss"})
-    expect_refusal(name, options, "bernoulli, pool, grid, neighbourhood, erase");
-  options.epsilon.clear();
-  expect_refusal("bernoulli", options, "epsilon");
-  for (double epsilon : {0.0, 1.0, -1.0, std::nan("")}) {
-    options.epsilon = {0.3, epsilon};
-    expect_refusal("bernoulli", options, "epsilon");
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { MakeNegatives(name, rows); },
+        "bernoulli, pool, grid, neighbourhood, erase");
+  ExpectRefusal({"bernoulli", {{"epsilon", std::vector<double>()}}}, rows, "epsilon", "number");
+  for (double epsilon : {0.0, 1.0, -1.0})
+    ExpectRefusal({"bernoulli", {{"epsilon", std::vector{0.3, epsilon}}}}, rows, "epsilon", "(0, 1)");
+  ExpectRefusal({"bernoulli", {{"epsilon", std::vector{0.3, std::nan("")}}}}, rows, "epsilon", "finite");
+  ExpectRefusal("pool", {.dimension = 6, .image_shape = {2, 2}}, "image_shape", "2x2");
+  const RowContext image{.dimension = 6, .image_shape = {2, 3}};
+  for (const char* window : {"0x2", "1x1"})
+    ExpectRefusal({"pool", {{"window", window}}}, image, "window", window);
+  ExpectRefusal({"pool", {{"window", "2x4"}}}, image, "window", "wider than a row of 2x3");
+  ExpectRefusal({"neighbourhood", {{"moves", "++-"}}}, rows, "moves", "++-");
+  ExpectRefusal({"neighbourhood", {{"moves", "......"}}}, rows, "moves", "some variable change");
+  ExpectRefusal({"erase", {{"block", 0}}}, rows, "block", "[1, 20]");
+  ExpectRefusal({"erase", {{"block", 7}}}, rows, "block", "at most the 6 variables");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { MakeNegatives("grid", {}); }, "dimension");
+}
+
+TEST(MakeNegatives, RefusesOptionsThatAreUnknownOrOfOtherKinds) {
+  constexpr auto kUnknown = OptionError::Problem::kUnknownName;
+  const RowContext rows{.dimension = 6};
+  ExpectRefusal({"bernoulli", {{"epsilom", 0.1}}}, rows, "epsilom",
+                "is no option of bernoulli; there are epsilon, epsilon_end", kUnknown);
+  ExpectRefusal({"grid", {{"epsilon", 0.1}}}, rows, "epsilon", "is no option of grid; there are exact",
+                kUnknown);
+  ExpectRefusal({"pool+grid", {{"window", "2"}, {"block", 2}}}, rows, "block", "is no option of pool+grid",
+                kUnknown);
+  ExpectRefusal({"bernoulli", {{"exact", true}}}, rows, "exact", "is no option of bernoulli", kUnknown);
+}
+
+// Every kind of a mixture takes what it has an option for.
+TEST(MakeNegatives, JoinedKindsShareOptionsByName) {
+  const RowContext rows{.dimension = 4};
+  EXPECT_TRUE(MakeNegatives({"grid+erase", {{"exact", true}}}, rows)->enumerates());
+  EXPECT_FALSE(MakeNegatives("grid+erase", rows)->enumerates());
+  const auto all =
+      MakeNegatives({"grid+neighbourhood+erase", {{"exact", true}, {"moves", "+..."}, {"block", 3}}}, rows);
+  EXPECT_TRUE(all->enumerates());
+  EXPECT_EQ(all->shape(1).negatives, 8);
+  const OptionMap described =
+      MakeNegatives({"pool+bernoulli", {{"window", "2"}, {"epsilon", 0.3}}}, rows)->Describe(1);
+  EXPECT_EQ(described, (OptionMap{{"epsilon", std::vector{0.3}}, {"window", "2"}}));
+  // Twice the same kind has the same options twice: more than one level of noise takes a list.
+  EXPECT_EQ(MakeNegatives({"bernoulli+bernoulli", {{"epsilon", 0.3}}}, rows)->Describe(1),
+            (OptionMap{{"epsilon", std::vector{0.3}}}));
+}
+
+ContrastiveBatch FilledAt(NegativeSource& source, double progress) {
+  constexpr int64_t kDimension = 40;
+  ContrastiveBatch batch = EmptyBatch(source, 20, 8, kDimension);
+  source.Fill({.seed = kSeed, .step = 3, .progress = progress}, batch);
+  return batch;
+}
+
+// One source for the whole training, whose noise at any time is that of a source of this level; in any order,
+// since training and validation take turns. By equal factors: half way is the geometric mean.
+TEST(AnnealedNoise, LevelFollowsTheProgress) {
+  const RowContext rows{.dimension = 40};
+  const auto plain = [&](const char* kind, std::vector<double> levels) {
+    return FilledAt(*MakeNegatives({kind, {{"epsilon", std::move(levels)}}}, rows), 0).rows;
+  };
+  for (const char* kind : {"bernoulli", "grid+bernoulli"}) {
+    const auto annealed = MakeNegatives({kind, {{"epsilon", 0.4}, {"epsilon_end", 0.1}}}, rows);
+    EXPECT_EQ(FilledAt(*annealed, 0).rows, plain(kind, {0.4})) << kind;
+    EXPECT_EQ(FilledAt(*annealed, 1).rows, plain(kind, {0.1})) << kind;
+    EXPECT_EQ(FilledAt(*annealed, 0.5).rows, plain(kind, {0.2})) << kind;
+    EXPECT_EQ(FilledAt(*annealed, 0).rows, plain(kind, {0.4})) << kind;
+    EXPECT_EQ(&annealed->validation(), annealed.get());
   }
-  options.image_shape = {2, 2};
-  expect_refusal("pool", options, "2x2");
-  options.image_shape = {2, 3};
-  options.window = {0, 2};
-  expect_refusal("pool", options, "0x2");
-  options.window = {1, 1};
-  expect_refusal("pool", options, "1x1");
-  options.moves = "++-";
-  expect_refusal("neighbourhood", options, "++-");
-  options.moves = "......";
-  expect_refusal("neighbourhood", options, "no value");
-  for (int64_t block : {0, 7}) {
-    options.block = block;
-    expect_refusal("erase", options, "from 1 to 6");
-  }
-  expect_refusal("grid", PerturbationOptions{}, "dimension");
+  const auto levels = MakeNegatives(
+      {"bernoulli", {{"epsilon", std::vector{0.4, 0.2}}, {"epsilon_end", std::vector{0.1, 0.2}}}}, rows);
+  EXPECT_EQ(FilledAt(*levels, 0).rows, plain("bernoulli", {0.4, 0.2}));
+  EXPECT_EQ(FilledAt(*levels, 1).rows, plain("bernoulli", {0.1, 0.2}));
+}
+
+TEST(AnnealedNoise, DescribeTellsTheLevel) {
+  const auto level = [](const NegativeSource& source, double progress) {
+    return std::get<std::vector<double>>(source.Describe(progress).at("epsilon"));
+  };
+  const RowContext rows{.dimension = 4};
+  const auto annealed = MakeNegatives({"bernoulli", {{"epsilon", 0.4}, {"epsilon_end", 0.1}}}, rows);
+  EXPECT_EQ(level(*annealed, 0), std::vector{0.4});
+  EXPECT_EQ(level(*annealed, 0.5), std::vector{0.2});
+  EXPECT_EQ(level(*annealed, 1), std::vector{0.1});
+  const auto constant = MakeNegatives({"bernoulli", {{"epsilon", 0.4}}}, rows);
+  EXPECT_EQ(level(*constant, 0), std::vector{0.4});
+  EXPECT_EQ(level(*constant, 1), std::vector{0.4});
+}
+
+TEST(AnnealedNoise, NeedsAnEndForEveryLevel) {
+  const RowContext rows{.dimension = 4};
+  ExpectRefusal({"bernoulli", {{"epsilon", std::vector{0.1, 0.2}}, {"epsilon_end", 0.1}}}, rows,
+                "epsilon_end", "which has 2");
+  ExpectRefusal({"bernoulli", {{"epsilon_end", 1.0}}}, rows, "epsilon_end", "(0, 1)");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "ort_ed/random.h"
 #include "tests/trainer/autodiff/gradient_check.h"
-#include "trainer/objective/energy_discrepancy.h"
+#include "trainer/objective/objective.h"
 
 namespace ort_ed {
 namespace {
@@ -27,7 +27,8 @@ onnx::ModelProto LossModel(const LossCase& test) {
                             ? builder.Input("log_weights", std::vector<int64_t>{-1, 1 + test.negatives})
                             : Value{&builder, ""};
   const Value group_weight = builder.Input("group_weight", std::vector<int64_t>{1});
-  const EdLoss loss = EmitEdLoss({test.w, test.negatives, test.weighted}, energies, weights, group_weight);
+  const ObjectiveNodes loss = MakeObjective({"energy-discrepancy", {{"w", test.w}}})
+                                  ->Emit({energies, test.negatives, weights, group_weight});
   builder.Output(builder.Named(loss.losses, "losses"), std::vector<int64_t>{3});
   builder.Output(builder.Named(loss.energy_weights, "c"), shape);
   return model;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ort_ed/random.h"
 #include "tests/support/chi_square.h"
 #include "tests/trainer/negatives/perturbation_law.h"
 #include "tests/trainer/small_models.h"
@@ -44,32 +45,35 @@ State Draw(const Vector& p, RandomStream& random) {
 
 // Positives drawn from p, with negatives by the code under test.
 ContrastiveBatch DrawBatch(const PerturbationLaw& law, const Vector& p, int64_t positives, int64_t negatives,
-                           uint64_t step) {
-  const auto perturbation = MakePerturbation(law.perturbation, law.options);
-  ContrastiveBatch batch(positives, perturbation->NegativesPerRow(negatives), law.dimension,
-                         perturbation->Weighted());
+                           int64_t step) {
+  const auto source = law.Make();
+  ContrastiveBatch batch = EmptyBatch(*source, positives, negatives, law.dimension);
   for (int64_t i = 0; i < positives; ++i) {
-    RandomStream random(kSeed, kTestPurpose, step, static_cast<uint64_t>(i));
+    RandomStream random(kSeed, kTestPurpose, static_cast<uint64_t>(step), static_cast<uint64_t>(i));
     std::ranges::copy(RowOf(Draw(p, random), law.dimension), batch.Positive(i).begin());
   }
-  FillNegatives(*perturbation, kSeed, step, 0, batch);
+  source->Fill({.seed = kSeed, .step = step}, batch);
   return batch;
 }
 
-// Plain gradient descent, so that one step with a rate of 1 shows the gradient.
-TrainingSpec PlainSpec(const ContrastiveBatch& batch, double w) {
-  TrainingSpec spec;
-  spec.loss = {w, batch.negatives, !batch.log_weights.empty()};
-  spec.optimizer.kind = OptimizerKind::kSgd;
-  spec.optimizer.momentum = 0;
-  return spec;
+LearnerOptions OptionsWith(double w) {
+  LearnerOptions options;
+  options.objective = {"energy-discrepancy", {{"w", w}}};
+  options.optimizer.clip = 0;
+  options.optimizer.ema = 0;
+  options.threads = 1;
+  return options;
 }
 
-LearnerOptions SmallSteps() {
-  LearnerOptions options;
-  options.threads = 1;
+BatchShape ShapeOf(const ContrastiveBatch& batch) { return {batch.negatives, !batch.log_weights.empty()}; }
+
+// Plain gradient descent, so that one step with a rate of 1 shows the gradient.
+Learner PlainLearner(const onnx::ModelProto& model, const ContrastiveBatch& batch, double w) {
+  LearnerOptions options = OptionsWith(w);
+  options.optimizer.optimizer = OptimizerKind::kSgd;
+  options.optimizer.momentum = 0;
   options.micro_batch = 500;
-  return options;
+  return Learner(Prepare(model), options, ShapeOf(batch));
 }
 
 class EnergyDiscrepancyTest : public testing::TestWithParam<PerturbationLaw> {};
@@ -106,7 +110,7 @@ TEST_P(EnergyDiscrepancyTest, EstimatorConverges) {
   for (const auto& [positives, negatives] :
        std::vector<std::pair<int64_t, int64_t>>{{200, 8}, {2000, 48}, {10000, 200}}) {
     const ContrastiveBatch batch = DrawBatch(law, p, positives, negatives, 1);
-    Learner training(TabularModel(law.dimension, u), PlainSpec(batch, w), SmallSteps());
+    Learner training = PlainLearner(TabularModel(law.dimension, u), batch, w);
     const double loss = training.Evaluate(batch).loss;
     const double m = static_cast<double>(batch.negatives);
     const double variance = squares - limit * limit + noise / m;
@@ -196,7 +200,7 @@ TEST_P(EnergyDiscrepancyTest, MinimiserIsTheDataDistribution) {
   for (size_t x = 0; x < p.size(); ++x) truth[x] = -std::log(p[x]);
   ContrastiveBatch batch = DrawBatch(law, p, kGroups, 3, 2);
   Vector theta(p.size());
-  Learner training(TabularModel(law.dimension, theta), PlainSpec(batch, w), SmallSteps());
+  Learner training = PlainLearner(TabularModel(law.dimension, theta), batch, w);
   const std::vector<int> classes = ConfusedClasses(law);
 
   std::vector<Vector> hessian;
@@ -256,14 +260,10 @@ TEST(EnergyDiscrepancy, TrainingFindsAllProbabilities) {
   for (const PerturbationLaw& law :
        {BernoulliLaw(4, 0.2), GridLaw(4, true), NeighbourhoodLaw("up", true, false),
         GridAndBernoulliLaw(4, 0.2, true)}) {
-    TrainingSpec spec;
-    const ContrastiveBatch first = DrawBatch(law, p, 1, 8, 0);
-    spec.loss = {law.all_exact ? 0.0 : 1.0, first.negatives, !first.log_weights.empty()};
-    spec.optimizer.ema_decay = 0.98;
-    LearnerOptions options;
-    options.threads = 1;
+    LearnerOptions options = OptionsWith(law.all_exact ? 0 : 1);
+    options.optimizer.ema = 0.98;
     const onnx::ModelProto model = QuadraticModel(dimension);
-    Learner training(model, spec, options);
+    Learner training(Prepare(model), options, ShapeOf(DrawBatch(law, p, 1, 8, 0)));
     constexpr int kSteps = 600;
     for (int step = 1; step <= kSteps; ++step) {
       training.Step(DrawBatch(law, p, 256, 8, step), 0.05 * (1 - (step - 1.0) / kSteps), step);
@@ -337,7 +337,7 @@ TEST(EnergyDiscrepancy, DetailedBalanceMakesTheContrastivePotentialTheEnergy) {
   const Vector u = RandomEnergy(dimension, 5);
   const auto q = MetropolisKernel(dimension, u);
   KernelGroups groups = GroupsOf(dimension, q);
-  Learner training(TabularModel(dimension, u), PlainSpec(groups.batch, 0), SmallSteps());
+  Learner training = PlainLearner(TabularModel(dimension, u), groups.batch, 0);
   // Each group's loss is U(x) - U_q(y) = U(x) - U(y).
   for (size_t i = 0; i < groups.pairs.size(); ++i) {
     const auto [x, y] = groups.pairs[i];
@@ -356,7 +356,7 @@ TEST(EnergyDiscrepancy, GradientUnderDetailedBalanceIsAChainStep) {
   const Vector u = RandomEnergy(dimension, 6);
   const auto q = MetropolisKernel(dimension, u);
   KernelGroups groups = GroupsOf(dimension, q);
-  Learner training(TabularModel(dimension, u), PlainSpec(groups.batch, 0), SmallSteps());
+  Learner training = PlainLearner(TabularModel(dimension, u), groups.batch, 0);
   const Vector gradient = GradientAt(training, groups.batch, u);
   Vector expected(u.size());
   const double weight = 1.0 / static_cast<double>(groups.pairs.size());
@@ -383,7 +383,7 @@ TEST(EnergyDiscrepancy, OneNegativeWithoutStabilisationIsContrastiveDivergence) 
     expected[x] += 1.0 / 500;
     expected[y] -= 1.0 / 500;
   }
-  Learner training(TabularModel(dimension, u), PlainSpec(batch, 0), SmallSteps());
+  Learner training = PlainLearner(TabularModel(dimension, u), batch, 0);
   const Vector gradient = GradientAt(training, batch, u);
   for (State z = 0; z < u.size(); ++z) EXPECT_NEAR(gradient[z], expected[z], 1e-6);
 }

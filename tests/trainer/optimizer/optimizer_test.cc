@@ -14,44 +14,45 @@ using Vector = std::vector<double>;
 
 // The textbook forms, one element at a time, in double precision.
 struct ReferenceOptimizer {
-  OptimizerSpec spec;
+  OptimizerOptions options;
+  PenaltyOptions penalties;
   Vector theta, m, v, average;
   double gradient_norm = 0;
 
   void Step(const Vector& loss_gradient, double lr, int t) {
     Vector g = loss_gradient;
-    const bool subgradient = spec.l1_form == L1Form::kSubgradient;
+    const bool subgradient = penalties.l1_form == L1Form::kSubgradient;
     for (size_t i = 0; i < g.size(); ++i) {
-      if (subgradient) g[i] += spec.l1 * ((theta[i] > 0) - (theta[i] < 0));
+      if (subgradient) g[i] += penalties.l1 * ((theta[i] > 0) - (theta[i] < 0));
     }
     double squares = 0;
     for (double x : g) squares += x * x;
     gradient_norm = std::sqrt(squares);
-    if (spec.clip_norm > 0 && gradient_norm > spec.clip_norm) {
-      for (double& x : g) x *= spec.clip_norm / gradient_norm;
+    if (options.clip > 0 && gradient_norm > options.clip) {
+      for (double& x : g) x *= options.clip / gradient_norm;
     }
-    for (size_t i = 0; i < g.size(); ++i) Update(i, g[i], lr, t, subgradient ? 0 : spec.l1);
+    for (size_t i = 0; i < g.size(); ++i) Update(i, g[i], lr, t, subgradient ? 0 : penalties.l1);
   }
 
   void Update(size_t i, double g, double lr, int t, double l1) {
     double shrink = lr * l1;
     const double before = theta[i];
-    if (spec.kind != OptimizerKind::kAdamW) g += spec.weight_decay * theta[i];
-    if (spec.kind == OptimizerKind::kSgd) {
-      m[i] = spec.momentum * m[i] + g;
+    if (options.optimizer != OptimizerKind::kAdamW) g += penalties.weight_decay * theta[i];
+    if (options.optimizer == OptimizerKind::kSgd) {
+      m[i] = options.momentum * m[i] + g;
       theta[i] -= lr * m[i];
-      shrink /= 1 - spec.momentum;
+      shrink /= 1 - options.momentum;
     } else {
-      m[i] = spec.beta1 * m[i] + (1 - spec.beta1) * g;
-      v[i] = spec.beta2 * v[i] + (1 - spec.beta2) * g * g;
-      const double m_hat = m[i] / (1 - std::pow(spec.beta1, t));
-      const double denominator = std::sqrt(v[i] / (1 - std::pow(spec.beta2, t))) + spec.epsilon;
+      m[i] = options.beta1 * m[i] + (1 - options.beta1) * g;
+      v[i] = options.beta2 * v[i] + (1 - options.beta2) * g * g;
+      const double m_hat = m[i] / (1 - std::pow(options.beta1, t));
+      const double denominator = std::sqrt(v[i] / (1 - std::pow(options.beta2, t))) + options.adam_epsilon;
       theta[i] -= lr * m_hat / denominator;
       shrink /= denominator;
-      if (spec.kind == OptimizerKind::kAdamW) theta[i] -= lr * spec.weight_decay * before;
+      if (options.optimizer == OptimizerKind::kAdamW) theta[i] -= lr * penalties.weight_decay * before;
     }
     theta[i] = std::copysign(std::max(std::abs(theta[i]) - shrink, 0.0), theta[i]);
-    const double decay = std::min(spec.ema_decay, (1.0 + t) / (10.0 + t));
+    const double decay = std::min(options.ema, (1.0 + t) / (10.0 + t));
     average[i] = decay * average[i] + (1 - decay) * theta[i];
   }
 
@@ -62,20 +63,30 @@ struct ReferenceOptimizer {
   }
 };
 
-onnx::ModelProto OptimizerModel(const OptimizerSpec& spec, int64_t size) {
+// Optimisers without a limit and an average, where a test does not ask for them.
+OptimizerOptions Plain(OptimizerKind kind) {
+  OptimizerOptions options;
+  options.optimizer = kind;
+  options.clip = 0;
+  options.ema = 0;
+  return options;
+}
+
+onnx::ModelProto OptimizerModel(const OptimizerSetup& setup, int64_t size) {
+  const auto& [options, penalties] = setup;
   onnx::ModelProto model;
   model.mutable_graph()->set_name("optimizer");
   GraphBuilder builder(model);
   const std::vector<int64_t> flat = {size}, one = {1};
   std::vector<Value> state;
-  for (const std::string& kind : StateNames(spec)) state.push_back(builder.Input(kind, flat));
+  for (const std::string& kind : StateNames(options)) state.push_back(builder.Input(kind, flat));
   const Value gradient = builder.Input("gradient", flat);
   const ControlValues control = {builder.Input("learning_rate", one), builder.Input("step_size", one),
                                  builder.Input("epsilon", one), builder.Input("threshold", one),
                                  builder.Input("average_weight", one)};
-  const Penalties penalties = {builder.Scalar(static_cast<float>(spec.weight_decay)),
-                               builder.Scalar(static_cast<float>(spec.l1))};
-  const OptimizerNodes nodes = EmitOptimizer(spec, state, gradient, control, penalties);
+  const PenaltyValues strengths = {builder.Scalar(static_cast<float>(penalties.weight_decay)),
+                                   builder.Scalar(static_cast<float>(penalties.l1))};
+  const OptimizerNodes nodes = EmitOptimizer(setup, state, gradient, control, strengths);
   for (size_t i = 0; i < state.size(); ++i) {
     builder.Output(builder.Named(nodes.next_state[i], "next_" + state[i].name), flat);
   }
@@ -83,59 +94,61 @@ onnx::ModelProto OptimizerModel(const OptimizerSpec& spec, int64_t size) {
   return model;
 }
 
-struct NamedSpec {
+struct OptimizerCase {
   const char* name;
-  OptimizerSpec spec;
+  OptimizerOptions options;
+  PenaltyOptions penalties;
 };
 
-std::vector<NamedSpec> Specs() {
-  const auto make = [](OptimizerKind kind, auto change) {
-    OptimizerSpec spec;
-    spec.kind = kind;
-    change(spec);
-    return spec;
+std::vector<OptimizerCase> Cases() {
+  const auto make = [](const char* name, OptimizerKind kind, auto change) {
+    OptimizerCase test{name, Plain(kind), {}};
+    change(test.options, test.penalties);
+    return test;
   };
   using K = OptimizerKind;
+  using O = OptimizerOptions;
+  using P = PenaltyOptions;
   return {
-      {"Adam", make(K::kAdam, [](OptimizerSpec&) {})},
-      {"AdamOtherConstants",
-       make(K::kAdam, [](OptimizerSpec& s) { s.beta1 = 0.5, s.beta2 = 0.9, s.epsilon = 1e-2; })},
-      {"AdamClipAverage", make(K::kAdam, [](OptimizerSpec& s) { s.clip_norm = 2, s.ema_decay = 0.9; })},
-      {"AdamClipNotReached", make(K::kAdam, [](OptimizerSpec& s) { s.clip_norm = 1000; })},
-      {"AdamDecay", make(K::kAdam, [](OptimizerSpec& s) { s.weight_decay = 0.3; })},
-      {"AdamW", make(K::kAdamW, [](OptimizerSpec& s) { s.weight_decay = 0.3, s.clip_norm = 3; })},
-      {"AdamProximal", make(K::kAdam, [](OptimizerSpec& s) { s.l1 = 0.7; })},
-      {"AdamWProximalAverage",
-       make(K::kAdamW, [](OptimizerSpec& s) { s.l1 = 0.5, s.weight_decay = 0.1, s.ema_decay = 0.99; })},
-      {"AdamSubgradient",
-       make(K::kAdam,
-            [](OptimizerSpec& s) { s.l1 = 0.7, s.l1_form = L1Form::kSubgradient, s.clip_norm = 2; })},
-      {"Sgd", make(K::kSgd, [](OptimizerSpec& s) { s.momentum = 0; })},
-      {"SgdMomentumDecayClip",
-       make(K::kSgd, [](OptimizerSpec& s) { s.weight_decay = 0.2, s.clip_norm = 1, s.ema_decay = 0.5; })},
-      {"SgdProximal", make(K::kSgd, [](OptimizerSpec& s) { s.l1 = 0.4, s.momentum = 0.5; })},
+      make("Adam", K::kAdam, [](O&, P&) {}),
+      make("AdamOtherConstants", K::kAdam,
+           [](O& o, P&) { o.beta1 = 0.5, o.beta2 = 0.9, o.adam_epsilon = 1e-2; }),
+      make("AdamClipAverage", K::kAdam, [](O& o, P&) { o.clip = 2, o.ema = 0.9; }),
+      make("AdamClipNotReached", K::kAdam, [](O& o, P&) { o.clip = 1000; }),
+      make("AdamDecay", K::kAdam, [](O&, P& p) { p.weight_decay = 0.3; }),
+      make("AdamW", K::kAdamW, [](O& o, P& p) { p.weight_decay = 0.3, o.clip = 3; }),
+      make("AdamProximal", K::kAdam, [](O&, P& p) { p.l1 = 0.7; }),
+      make("AdamWProximalAverage", K::kAdamW,
+           [](O& o, P& p) { p.l1 = 0.5, p.weight_decay = 0.1, o.ema = 0.99; }),
+      make("AdamSubgradient", K::kAdam,
+           [](O& o, P& p) { p.l1 = 0.7, p.l1_form = L1Form::kSubgradient, o.clip = 2; }),
+      make("Sgd", K::kSgd, [](O& o, P&) { o.momentum = 0; }),
+      make("SgdMomentumDecayClip", K::kSgd,
+           [](O& o, P& p) { p.weight_decay = 0.2, o.clip = 1, o.ema = 0.5; }),
+      make("SgdProximal", K::kSgd, [](O& o, P& p) { p.l1 = 0.4, o.momentum = 0.5; }),
   };
 }
 
-class OptimizerTest : public testing::TestWithParam<NamedSpec> {};
+class OptimizerTest : public testing::TestWithParam<OptimizerCase> {};
 
 TEST_P(OptimizerTest, FollowsTheTextbookForSeveralSteps) {
-  const OptimizerSpec& spec = GetParam().spec;
+  const OptimizerOptions& options = GetParam().options;
+  const PenaltyOptions& penalties = GetParam().penalties;
   constexpr int kSize = 23, kSteps = 8;
-  const TestSession session(OptimizerModel(spec, kSize));
+  const TestSession session(OptimizerModel({options, penalties}, kSize));
   RandomStream random(3, 1, 0, 0);
   Vector start(kSize);
   for (double& x : start) x = static_cast<float>(2 * random.UniformDouble() - 1);
-  ReferenceOptimizer reference{spec, start, Vector(kSize), Vector(kSize), start};
+  ReferenceOptimizer reference{options, penalties, start, Vector(kSize), Vector(kSize), start};
   TestTensors state;
-  for (const std::string& kind : StateNames(spec)) state[kind] = {{kSize}, reference.StateOf(kind)};
+  for (const std::string& kind : StateNames(options)) state[kind] = {{kSize}, reference.StateOf(kind)};
 
   for (int t = 1; t <= kSteps; ++t) {
     const double lr = 0.1 / t;
     Vector gradient(kSize);
     for (double& x : gradient) x = static_cast<float>(2 * random.UniformDouble() - 1);
     reference.Step(gradient, lr, t);
-    const StepControl control = MakeControl(spec, lr, t);
+    const StepControl control = MakeControl(options, lr, t);
     TestTensors inputs = state;
     inputs["gradient"] = {{kSize}, gradient};
     inputs["learning_rate"] = {{1}, {control.learning_rate}};
@@ -144,7 +157,7 @@ TEST_P(OptimizerTest, FollowsTheTextbookForSeveralSteps) {
     inputs["threshold"] = {{1}, {control.threshold}};
     inputs["average_weight"] = {{1}, {control.average}};
     const TestTensors outputs = session.Run(inputs);
-    for (const std::string& kind : StateNames(spec)) {
+    for (const std::string& kind : StateNames(options)) {
       state[kind] = outputs.at("next_" + kind);
       for (int i = 0; i < kSize; ++i) {
         EXPECT_NEAR(state[kind].values[i], reference.StateOf(kind)[i], 2e-5)
@@ -156,12 +169,12 @@ TEST_P(OptimizerTest, FollowsTheTextbookForSeveralSteps) {
     EXPECT_NEAR(outputs.at("norms").values[0], reference.gradient_norm, 1e-5);
     EXPECT_NEAR(outputs.at("norms").values[1], std::sqrt(squares), 1e-5);
   }
-  if (spec.l1 > 0 && spec.l1_form == L1Form::kProximal) {
+  if (penalties.l1 > 0 && penalties.l1_form == L1Form::kProximal) {
     EXPECT_GT(std::ranges::count(state["parameters"].values, 0.0), 0) << "no exact zero";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OptimizerTest, testing::ValuesIn(Specs()),
+INSTANTIATE_TEST_SUITE_P(All, OptimizerTest, testing::ValuesIn(Cases()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 // The minimiser of 1/2 sum a_i (theta_i - b_i)^2 + l1 sum |theta_i| is known: soft thresholding of b at
@@ -170,26 +183,26 @@ TEST(Optimizer, L1HasTheStationaryPointsOfThePenalisedLoss) {
   const Vector a = {1, 4, 0.5, 2}, b = {1, -0.2, 0.3, 0.05};
   const double l1 = 0.3;
   for (OptimizerKind kind : {OptimizerKind::kAdam, OptimizerKind::kAdamW, OptimizerKind::kSgd}) {
-    OptimizerSpec spec;
-    spec.kind = kind;
-    spec.l1 = l1;
-    const TestSession session(OptimizerModel(spec, 4));
+    const OptimizerOptions options = Plain(kind);
+    PenaltyOptions penalties;
+    penalties.l1 = l1;
+    const TestSession session(OptimizerModel({options, penalties}, 4));
     TestTensors state;
-    for (const std::string& name : StateNames(spec)) state[name] = {{4}, Vector(4)};
+    for (const std::string& name : StateNames(options)) state[name] = {{4}, Vector(4)};
     state["parameters"].values = {0.5, 0.5, 0.5, 0.5};
     for (int t = 1; t <= 2000; ++t) {
       TestTensors inputs = state;
       Vector& gradient = inputs["gradient"].values;
       inputs["gradient"].shape = {4};
       for (size_t i = 0; i < 4; ++i) gradient.push_back(a[i] * (state["parameters"].values[i] - b[i]));
-      const StepControl control = MakeControl(spec, 0.02 / (1 + 0.01 * t), t);
+      const StepControl control = MakeControl(options, 0.02 / (1 + 0.01 * t), t);
       inputs["learning_rate"] = {{1}, {control.learning_rate}};
       inputs["step_size"] = {{1}, {control.step_size}};
       inputs["epsilon"] = {{1}, {control.epsilon}};
       inputs["threshold"] = {{1}, {control.threshold}};
       inputs["average_weight"] = {{1}, {control.average}};
       const TestTensors outputs = session.Run(inputs);
-      for (const std::string& name : StateNames(spec)) state[name] = outputs.at("next_" + name);
+      for (const std::string& name : StateNames(options)) state[name] = outputs.at("next_" + name);
     }
     for (size_t i = 0; i < 4; ++i) {
       const double expected = std::copysign(std::max(std::abs(b[i]) - l1 / a[i], 0.0), b[i]);

@@ -89,14 +89,16 @@ class IsingSet : public SyntheticSet {
   // Whole sweeps, and what is left; `report` hears of the updates of each chain.
   void Update(const EnergyPath& target, Chains& chains,
               const std::function<void(int64_t updates)>& report) const {
-    SamplerOptions options;
-    options.threads = threads_;
-    const int64_t spins = columns();
-    AdvanceChains(*MakeSampler("gibbs", target, options), chains, updates_ / spins,
-                  [&](int64_t sweeps, int64_t) { report(sweeps * spins); });
-    options.updates_per_step = updates_ % spins;
-    if (options.updates_per_step == 0) return;
-    MakeSampler("gibbs", target, options)->Step(chains, 1);
+    const int64_t spins = columns(), rest = updates_ % spins;
+    Pace pace;
+    int64_t done = 0;
+    AdvanceChains(*MakeSampler("gibbs", target, threads_), chains, updates_ / spins, pace,
+                  [&](int64_t sweeps) {
+                    report(done += sweeps * spins);
+                    return true;
+                  });
+    if (rest == 0) return;
+    MakeSampler(Choice("gibbs", {{"updates", rest}}), target, threads_)->Step(chains, 1);
     report(updates_);
   }
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/architectures/energy_spec.h"
-#include "models/base/base_distribution.h"
+#include "models/base/base_kind.h"
 #include "models/graph/model_edits.h"
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
@@ -47,8 +47,10 @@ TrainOptions Resolve(TrainOptions options) {
   NetworkOptions& network = options.network;
   if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
   // The other architectures have fields of their own that do what a base distribution does.
-  if (network.base == "auto")
-    network.base = network.model.kind == "mlp" || network.model.kind == "resnet" ? "data" : "none";
+  if (network.base.kind == "auto") {
+    const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
+    network.base = useful ? Choice("data", network.base.options) : Choice("none");
+  }
   options.run.device = ToString(ParseDevice(options.run.device));
   return options;
 }
@@ -65,18 +67,15 @@ int64_t WantedColumns(const TrainOptions& options) {
   return shape.empty() ? 0 : shape[0] * shape[1];
 }
 
-std::vector<float> BaseMean(const NetworkOptions& network, const Dataset& dataset) {
-  return network.base == "data" ? SmoothedMean(dataset.mean, network.base_smoothing) : std::vector<float>();
-}
-
 onnx::ModelProto BuildNetwork(const TrainOptions& options, const Dataset& dataset) {
   EnergySpec spec;
   spec.architecture = options.network.model;
   spec.dimension = dataset.training->columns();
   spec.image_shape = ParseImageShape(options.network.image_shape);
-  spec.base_mean = BaseMean(options.network, dataset);
   spec.seed = static_cast<uint64_t>(options.batch.seed);
-  return Blame("model", [&] { return BuildModel(spec); });
+  onnx::ModelProto model = Blame("model", [&] { return BuildModel(spec); });
+  AttachBase(model, options.network.base, {dataset.mean});
+  return model;
 }
 
 // A user's model, which may come with metadata of an earlier life.
@@ -89,7 +88,7 @@ void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const 
                                                    variables, shape[0] * shape[1]));
     SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
   }
-  if (network.base == "data") Blame("base", [&] { AddBaseDistribution(model, BaseMean(network, dataset)); });
+  AttachBase(model, network.base, {dataset.mean});
 }
 
 RowContext Rows(const RunSetup& setup) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/base_kind.h"
+
 namespace ort_ed {
 namespace {
 
@@ -33,10 +35,7 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
       .Table("model_options");
   declare("image_shape", &O::image_shape, "HxW",
           "height x width where the variables form an image, e.g. 28x28");
-  declare("base", &O::base, "auto|data|none",
-          "Bernoulli base distribution with the mean of the data; auto: for mlp and resnet");
-  declare("base_smoothing", &O::base_smoothing, "(0, 0.5]", "keeps the base's mean off 0 and 1 by this much")
-      .When("base", "auto|data");
+  declare("base", &O::base, BaseTable, "distribution under the network: U = net - log p0");
   declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
   declare("freeze_zeros", &O::freeze_zeros, "",
           "entries of parameters that are exactly 0 in the initial model stay 0");

@@ -17,8 +17,7 @@ namespace ort_ed {
 struct NetworkOptions {
   Choice model = "mlp";  // an architecture, or an .onnx file
   std::string image_shape;
-  std::string base = "auto";
-  double base_smoothing = 0.01;
+  Choice base = "auto";
   std::vector<std::string> frozen;
   bool freeze_zeros = false;
   std::vector<std::string> freeze_zeros_parameters = {"*"};

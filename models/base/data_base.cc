@@ -1,0 +1,44 @@
+// Independent Bernoullis with the mean of the data; or none.
+
+#include "models/base/base_distribution.h"
+#include "models/base/base_kind.h"
+#include "models/graph/model_edits.h"
+#include "ort_ed/metadata.h"
+
+namespace ort_ed {
+namespace {
+
+struct MeanOptions {
+  double base_smoothing = 0.01;
+  static void Describe(Declare<MeanOptions>& declare) {
+    declare("base_smoothing", &MeanOptions::base_smoothing, "(0, 0.5]",
+            "keeps the base's mean off 0 and 1 by this much");
+  }
+};
+
+void AttachMean(onnx::ModelProto& model, const BaseContext& context, const MeanOptions& options) {
+  AddBaseDistribution(model, SmoothedMean(context.mean, options.base_smoothing));
+}
+
+// These architectures have no fields of their own that do what a base distribution does.
+void AttachWhereUseful(onnx::ModelProto& model, const BaseContext& context, const MeanOptions& options) {
+  const std::string architecture = GetMetadata(model, metadata_key::kArchitecture);
+  if (architecture == "mlp" || architecture == "resnet") AttachMean(model, context, options);
+}
+
+struct NoOptions {
+  static void Describe(Declare<NoOptions>&) {}
+};
+
+void AttachNothing(onnx::ModelProto&, const BaseContext&, const NoOptions&) {}
+
+}  // namespace
+
+extern const BaseKind kAutoBase, kDataBase, kNoBase;
+const BaseKind kAutoBase =
+    MakeBaseKind<MeanOptions, AttachWhereUseful>("auto", "data for mlp and resnet, else none");
+const BaseKind kDataBase =
+    MakeBaseKind<MeanOptions, AttachMean>("data", "independent Bernoullis with the mean of the data");
+const BaseKind kNoBase = MakeBaseKind<NoOptions, AttachNothing>("none", "the network alone");
+
+}  // namespace ort_ed

@@ -1,0 +1,43 @@
+#include "tools/jobs/chains.h"
+
+#include <algorithm>
+
+#include "tools/jobs/stopwatch.h"
+
+namespace ort_ed {
+
+const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler) {
+  return NeedsGradient(sampler) ? model.with_gradient() : model.energy_model();
+}
+
+ModelEnergy::ModelEnergy(const EnergyModel& model, int threads, Observer& observer)
+    : model_(model), threads_(threads), observer_(observer) {}
+
+const std::shared_ptr<const EnergyFunction>& ModelEnergy::get(int64_t evaluation_budget) {
+  if (!energy_) {
+    energy_ = MakeEnergyFunction(model_, {.evaluation_budget = evaluation_budget,
+                                          .threads = threads_,
+                                          .on_progress = Watch(observer_, "reading couplings", "rows")});
+  }
+  return energy_;
+}
+
+void Pace::Took(int64_t steps, double seconds) {
+  constexpr double kBetweenLooks = 0.2;
+  if (steps == steps_ && seconds < kBetweenLooks / 2) steps_ *= 2;
+}
+
+bool AdvanceChains(Sampler& sampler, Chains& chains, int64_t steps, Pace& pace,
+                   const LookBetweenSteps& look) {
+  while (steps > 0) {
+    const int64_t now = std::min(steps, pace.steps());
+    const Stopwatch stopwatch;
+    sampler.Step(chains, now);
+    pace.Took(now, stopwatch.Seconds());
+    steps -= now;
+    if (!look(now)) return steps == 0;
+  }
+  return true;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,138 @@
+#include "tools/jobs/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "runtime/data/planar.h"
+#include "tools/jobs/chains.h"
+#include "tools/jobs/data/random_rows.h"
+#include "tools/jobs/log_z/estimator.h"
+#include "tools/jobs/stopwatch.h"
+
+namespace ort_ed {
+namespace {
+
+template <typename Values>
+MeanValue MeanOf(const Values& values) {
+  const auto n = static_cast<double>(values.size());
+  double sum = 0;
+  double squares = 0;
+  for (double value : values) sum += value;
+  for (double value : values) squares += (value - sum / n) * (value - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : NAN};
+}
+
+std::vector<float> Energies(const EnergyModel& model, const RowTable& data) {
+  std::vector<float> energies(static_cast<size_t>(data.rows));
+  model.Energy(data.values, energies);
+  return energies;
+}
+
+// RAISE: -log p(x) is estimated by U(x) + a(x), a(x) = -log of the mean over chains of 1 / w. The mean of U
+// is known for the whole test set; a varies little from row to row, so a few rows do.
+MeanValue RaiseNll(const MeanValue& energy, const std::vector<double>& log_weights, size_t repeats) {
+  const size_t rows = log_weights.size() / repeats;
+  std::vector<double> corrections(rows);
+  std::vector<double> of_row(repeats);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t repeat = 0; repeat < repeats; ++repeat) of_row[repeat] = -log_weights[repeat * rows + row];
+    corrections[row] = -SummariseLogWeights(of_row).log_mean;
+  }
+  const MeanValue correction = MeanOf(corrections);
+  return {energy.value + correction.value, std::hypot(energy.standard_error, correction.standard_error)};
+}
+
+std::optional<double> EntropyOf(const std::string& density, const RowTable& data) {
+  if (density.empty()) return std::nullopt;
+  const double entropy = FindPlanarDensity(density).entropy;
+  if (data.columns != PlanarCode::kBits)
+    throw OptionError("density", fmt::format("{} has rows of {} variables, the data of {}", density,
+                                             int{PlanarCode::kBits}, data.columns));
+  return entropy;
+}
+
+void EstimateNormaliser(const LogZRequest& request, const Choice& estimator, EvaluateResult& result,
+                        Observer& observer) {
+  const LogZOutcome outcome = FindEstimator(estimator).Estimate(request, observer);
+  result.log_z = outcome.estimate;
+  result.reverse = outcome.reverse;
+  if (!outcome.test_log_weights.empty())
+    result.raise_nll =
+        RaiseNll(result.energy, outcome.test_log_weights, static_cast<size_t>(request.test_chains));
+}
+
+void WarnOf(EvaluateResult& result, Observer& observer) {
+  if (!result.log_z.warning.empty()) Warn("log Z: " + result.log_z.warning, result, observer);
+  if (result.reverse && !result.reverse->warning.empty())
+    Warn("log Z, reverse: " + result.reverse->warning, result, observer);
+  constexpr double kErrors = 4;
+  if (result.raise_nll && result.raise_nll->value - result.Nll() > kErrors * result.raise_nll->standard_error)
+    Warn(
+        "RAISE from the test rows is far from annealing: the rows lie where annealed chains seldom end, or "
+        "leave slowly; take more temperatures, and do not trust the likelihood until both agree",
+        result, observer);
+}
+
+}  // namespace
+
+void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
+  using Self = EvaluateOptions;
+  declare("estimator", &Self::estimator, EstimatorTable, "how log Z is estimated; ais from both sides")
+      .Formerly("log_z");
+  declare("raise_rows", &Self::raise_rows, "[0, inf)",
+          "with ais: test rows from which RAISE starts, drawn by the seed; 0: none")
+      .When("estimator", "ais|auto");
+  declare("raise_chains", &Self::raise_chains, "[1, inf)", "with ais: chains of RAISE for each of its rows")
+      .When("estimator", "ais|auto");
+  declare("density", &Self::density, "NAME",
+          "the planar density the data comes from: also tells how far above its entropy the model is");
+  declare.All(&Self::comparison);
+  declare("seed", &Self::seed, "[0, inf)",
+          "of chains, proposals, samples and the rows where RAISE starts, and of the bits that are drawn of "
+          "grey values");
+  declare("threads", &Self::threads, "[0, inf)", "threads; 0: all cores");
+}
+
+double EvaluateResult::NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
+
+double EvaluateResult::BitsPerDimension() const {
+  return Nll() / (static_cast<double>(dimension) * std::log(2.0));
+}
+
+EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const EvaluateOptions& options,
+                        Observer& observer) {
+  CheckOptions(options);
+  CheckComparison(options.comparison, data);
+  const Stopwatch stopwatch;
+  const ChosenEstimator estimator = FindEstimator(options.estimator);
+  const bool guided =
+      NeedsGradient(options.comparison.sampler) ||
+      (estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options)));
+  const EnergyModel& model = guided ? loaded.with_gradient() : loaded.energy_model();
+  EvaluateResult result;
+  result.entropy = EntropyOf(options.density, data);
+  result.rows = data.rows;
+  result.dimension = data.columns;
+  result.data_energies = Energies(model, data);
+  result.energy = MeanOf(result.data_energies);
+
+  ModelEnergy energy(model, options.threads, observer);
+  EstimateNormaliser({.model = loaded,
+                      .energy = energy,
+                      .seed = options.seed,
+                      .threads = options.threads,
+                      .both_sides = true,
+                      .test_rows = RandomRows(data, options.raise_rows, options.seed),
+                      .test_chains = options.raise_chains},
+                     options.estimator, result, observer);
+  WarnOf(result, observer);
+  if (options.comparison.samples > 0)
+    result.samples = CompareSamples(PathFrom(options.comparison.base, energy), data, options.comparison,
+                                    options.seed, options.threads, observer);
+  result.seconds = stopwatch.Seconds();
+  return result;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,22 @@
+#include "tools/jobs/log_z/estimator.h"
+
+namespace ort_ed {
+
+EnergyPath PathFrom(PathBase base, ModelEnergy& energy) {
+  if (base == PathBase::kUniform) return EnergyPath(energy.get());
+  return EnergyPath(energy.get(), BernoulliBase::OfModel(energy.model()));
+}
+
+KindTable EstimatorTable() {
+  KindTable table;
+  for (const EstimatorKind* kind : Estimators())
+    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
+  return table;
+}
+
+ChosenEstimator FindEstimator(const Choice& estimator) {
+  const ChosenKind chosen = Resolve(estimator, EstimatorTable(), "estimator").front();
+  return {*Estimators()[chosen.row], chosen.options};
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,13 @@
+#include "tools/jobs/log_z/estimator.h"
+
+namespace ort_ed {
+
+std::span<const EstimatorKind* const> Estimators() {
+  static constexpr const EstimatorKind* kinds[] = {
+      &kAisEstimator,        &kRaiseEstimator,    &kExactEstimator,
+      &kImportanceEstimator, &kMetadataEstimator, &kAutoEstimator,
+  };
+  return kinds;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ort_ed/diagnostics.h"
+#include "ort_ed/options.h"
+#include "ort_ed/sampler.h"
+#include "runtime/data/row_writer.h"
+#include "tools/jobs/loaded_model.h"
+#include "tools/jobs/observer.h"
+#include "tools/jobs/sample_start.h"
+
+namespace ort_ed {
+
+struct SampleOptions {
+  std::optional<int64_t> samples;
+  int64_t steps = 1000;
+  std::optional<int64_t> chains;
+  std::optional<int64_t> burn_in;
+  std::optional<int64_t> thin;
+  double beta = 1;
+  uint64_t seed = 0;
+  Choice sampler = "gibbs";
+  int threads = 0;
+
+  static void Describe(Declare<SampleOptions>& declare);
+};
+
+// Which states of the chains are the samples: after step first(), then every `thin` steps up to `steps`.
+struct SampleSchedule {
+  int64_t samples = 0;
+  int64_t chains = 0;
+  int64_t steps = 0;
+  int64_t burn_in = 0;
+  int64_t draws = 0;  // of each chain
+  int64_t thin = 0;
+
+  int64_t first() const { return steps - (draws - 1) * thin; }
+  bool IsDraw(int64_t step) const { return step >= first() && (step - first()) % thin == 0; }
+};
+
+// What is not given follows from the rest. Throws OptionError where the steps do not suffice, and where a row
+// whose values are kept would have no chain.
+SampleSchedule MakeSchedule(const SampleOptions& options, const SampleStart& start);
+
+// Where samples and energies go as they come; the caller commits what was written.
+struct SampleSinks {
+  RowWriter<uint8_t>* samples = nullptr;  // null: the result holds them
+  RowWriter<float>* trace = nullptr;      // energies of all chains after every step; null: nowhere
+};
+
+struct SampleResult : JobResult {
+  static constexpr int64_t kFirstSamples = 100;
+
+  SampleSchedule schedule;
+  int64_t samples = 0;                 // drawn: fewer than planned where the observer asked to stop
+  std::vector<uint8_t> rows;           // all of them, where there is no sink for them
+  std::vector<uint8_t> first_samples;  // up to kFirstSamples, for a picture
+  bool quadratic = false;              // the energy is, and was sampled as such
+  Diagnostics diagnostics;             // after burn-in. R-hat is not a number where chains need not agree
+};
+
+// Draws samples of the model. Stopped early the result has what was drawn until then.
+SampleResult Sample(const LoadedModel& model, const SampleStart& start, const SampleOptions& options,
+                    const SampleSinks& sinks, Observer& observer);
+
+}  // namespace ort_ed
