@@ -12,6 +12,9 @@ if(ORT_ED_SANITIZE)
   target_link_options(ort_ed_flags INTERFACE -fsanitize=${ORT_ED_SANITIZE})
 endif()
 
+# How what runs seldom is compiled where size counts.
+set(ORT_ED_SMALL $<$<CONFIG:Release>:-Os>)
+
 # A library of the toolkit: static, never installed.
 #   ort_ed_library(NAME SOURCES a.cc b.cc USES lib ...)
 function(ort_ed_library name)
@@ -29,16 +32,18 @@ endif()
 
 # A shipped library: objects compiled once with hidden symbols, a shared library that exports only what its headers
 # and exports.map name, and NAME_core, the same objects as a static library for the toolkit and white-box tests.
-#   ort_ed_shipped_library(NAME EXPORT_NAME n SOURCES a.cc USES lib PUBLIC_USES lib)
+# HOT are the sources where time is spent; the others are compiled to be small.
+#   ort_ed_shipped_library(NAME EXPORT_NAME n HOT a.cc SOURCES b.cc USES lib PUBLIC_USES lib)
 function(ort_ed_shipped_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT_NAME" "SOURCES;USES;PUBLIC_USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT_NAME" "HOT;SOURCES;USES;PUBLIC_USES")
   set(include_dirs $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
   set(core_uses ${arg_USES})
   foreach(use IN LISTS arg_PUBLIC_USES)
     list(APPEND core_uses ${use}_core)
   endforeach()
-  add_library(${name}_core STATIC ${arg_SOURCES})
+  add_library(${name}_core STATIC ${arg_HOT} ${arg_SOURCES})
+  set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "${ORT_ED_SMALL}")
   set_target_properties(${name}_core PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${name}_core PUBLIC ${include_dirs})
   target_link_libraries(${name}_core PUBLIC ort_ed_flags ort_ed_support ${core_uses})
