@@ -72,8 +72,8 @@ def full_cost(result):
 def render(results):
     found = {name: r for name, r in results.items() if name != FULL}
     table = markdown.table(
-        ["", "negative log-likelihood, nats", "chains that count", "training", "best step", "the paper, ED-Bern"],
-        [[name, nll(r["evaluation"]), markdown.chains_that_count(r["evaluation"]),
+        ["", "negative log-likelihood, nats", "effective chains", "training", "best step", "the paper, ED-Bern"],
+        [[name, nll(r["evaluation"]), markdown.effective_chains(r["evaluation"]),
           f"{r['steps']} steps, {markdown.seconds(r['seconds'])}", str(r["best"]["step"]), f"{SETS[experiment.name_and_seed(name)[0]][4]}"]
          for name, r in found.items()])
     pictures = "\n".join(markdown.picture(f"samples-{n}", experiment.run_file(NAME, n, "samples.png")) for n in found)
@@ -92,12 +92,12 @@ PAGE = """
 
 The likelihood is that of the model with the lowest validation loss (`best.onnx`); {temperatures:,} temperatures, {chains} chains.
 AIS gives log Z on average too low and so a likelihood that is too good (first figure); reverse AIS from the model's own samples
-(second) and RAISE from test rows err to the other side. Where few chains count the estimates have large errors of their
+(second) and RAISE from test rows err to the other side. With few effective chains the estimates have large errors of their
 own, which the standard errors do not show: (!) marks those that `ort-ed eval` itself warns of.
 
 Trainings scatter by some nats: static MNIST was trained twice, and an earlier build had 105.5 to 106.0 (RAISE 107.8) by the same
 recipe and seed. The steps of both builds agree to rounding (losses of the first 60 steps to a millionth); what rounding becomes in 10,000 steps
-is another model. Of the second one's chains only one or two count, so that its two estimates are far apart; RAISE puts both models at
+is another model. The second one has only one or two effective chains, so that its two estimates are far apart; RAISE puts both models at
 the same 110.
 
 What differs from the paper: the network has 16 feature maps and five residual blocks instead of 64 and eight; M is 2 instead of

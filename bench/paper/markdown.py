@@ -44,7 +44,7 @@ def seconds(value):
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
 
 
-def chains_that_count(evaluation):
+def effective_chains(evaluation):
     """Of annealing and its reverse, with a mark where `ort-ed eval` warns; nothing where log Z is exact."""
     if "log_z_reverse" not in evaluation:
         return ""

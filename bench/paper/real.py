@@ -54,12 +54,12 @@ def row(name, result):
     dimension, *published = SETS[experiment.name_and_seed(name)[0]]
     evaluation = result["evaluation"]
     return [name, str(dimension), likelihood(evaluation), f"± {evaluation['nll_error']['total']:.2f}",
-            markdown.chains_that_count(evaluation), markdown.seconds(result["seconds"]), *map(str, published)]
+            markdown.effective_chains(evaluation), markdown.seconds(result["seconds"]), *map(str, published)]
 
 
 def render(results):
     rows = [row(name, r) for name, r in results.items()]
-    table = markdown.table(["", "D", "ort-ed", "standard error", "chains that count", "training", *PUBLISHED], rows)
+    table = markdown.table(["", "D", "ort-ed", "standard error", "effective chains", "training", *PUBLISHED], rows)
     text = PAGE.format(provenance=markdown.provenance(results.values(), NAME), table=table)
     markdown.write_page(NAME, text + "\n".join(f"\n### {n}\n\n{markdown.commands(r)}\n" for n, r in results.items()))
 
@@ -86,7 +86,7 @@ that parallel tempering drew from an earlier training of this recipe, 7 % had as
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
 --temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`).
 
-Of tmovie's first model one chain of a hundred finds a mode that holds nine tenths of the mass: hence one chain that counts, and
+Of tmovie's first model one chain of a hundred finds a mode that holds nine tenths of the mass: hence one effective chain, and
 2.8 nats less than 20 chains say that miss it (-48.7, with `--temperatures 8000 --chains 20` in the command below). A likelihood from
 annealing is as good as its chains are many, here and in the other rows. By those 20 chains the two models have -48.7 and
 -48.8 to -49.3.
