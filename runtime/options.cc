@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/support/interval.h"
 #include "runtime/support/text.h"
@@ -106,7 +107,7 @@ OptionValue Converted(const Option& option, const OptionValue& value) {
       if (number != nullptr) return value;
       throw std::invalid_argument("a number");
     case OptionType::kPeriod:
-      if (integer != nullptr) return value;
+      if (integer != nullptr && *integer >= 0) return value;
       throw std::invalid_argument("a number of steps (500) or a time (60s, 5m, 1h)");
     case OptionType::kIntegers:
       if (integer != nullptr) return std::vector{*integer};
@@ -321,16 +322,23 @@ class OptionApplier {
         Refuse(key, "is not known; there are " + Join(known, ", "), OptionError::Problem::kUnknownName);
       }
       if (IsHarmless(key, *found->option, found->schema->defaults)) continue;
-      const Option* choice = schema.Find(found->choice);
-      Refuse(key,
-             "has no effect with " + found->choice +
-                 (choice == nullptr ? "" : " " + FormatOption(choice->Get(object))) + "; it belongs to " +
-                 Join(found->kinds, ", "),
-             OptionError::Problem::kNoEffect);
+      Refuse(key, WhyForeign(*found, visible, GetOptions(schema, object)), OptionError::Problem::kNoEffect);
     }
   }
 
  private:
+  // Names the choice that decides: where the option's own is not there either, the one around it.
+  static std::string WhyForeign(const VisibleOption& foreign, const std::vector<VisibleOption>& visible,
+                                const OptionMap& values) {
+    const auto choice = values.find(foreign.choice);
+    const auto around = std::ranges::find(visible, foreign.choice, &VisibleOption::key);
+    if (choice == values.end() && around != visible.end() && !around->choice.empty())
+      return WhyForeign(*around, visible, values);
+    return "has no effect with " + foreign.choice +
+           (choice == values.end() ? "" : " " + FormatOption(choice->second)) + "; it belongs to " +
+           Join(foreign.kinds, ", ");
+  }
+
   // The key by which the option was given, also a former one; empty: it was not.
   std::string GivenKey(const Option& option, const std::string& prefix) const {
     if (given_.Has(prefix + option.key)) return prefix + option.key;
@@ -354,12 +362,13 @@ class OptionApplier {
       const Schema& schema = *table.rows[chosen.row].schema;
       const Scratch scratch(schema);
       SetOptions(schema, scratch.get(), chosen.options);
-      const std::set<std::string> before = used_;
+      // A key that others have used, another kind or the struct around the choice, is this one's, too.
+      const std::set<std::string> used_by_others = std::exchange(used_, {});
       Apply(schema, scratch.get(), inner);
       --depth_;
       for (const std::string& key : used_)
-        if (!before.contains(key)) choice.options[key.substr(inner.size())] = given_.given_.at(key).value;
-      // A key that an earlier kind of the same choice has used is this one's, too.
+        choice.options[key.substr(inner.size())] = given_.given_.at(key).value;
+      used_.insert(used_by_others.begin(), used_by_others.end());
       for (const Option& own : schema.options)
         if (const std::string key = GivenKey(own, inner); !key.empty())
           choice.options[own.key] = given_.given_.at(key).value;

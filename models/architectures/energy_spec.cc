@@ -24,9 +24,9 @@ int64_t ResolveDimension(const EnergySpec& spec) {
     }
     const int64_t pixels = spec.image_shape[0] * spec.image_shape[1];
     if (dimension != 0 && dimension != pixels) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "an image of " + ShapeText(spec.image_shape) + " has " + std::to_string(pixels) +
-                      " variables, but the dimension is " + std::to_string(dimension));
+      throw OptionError("image_shape", "must hold the " + std::to_string(dimension) +
+                                           " variables of a row, but " + ShapeText(spec.image_shape) +
+                                           " has " + std::to_string(pixels) + " variables");
     }
     dimension = pixels;
   }

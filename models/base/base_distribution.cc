@@ -8,6 +8,7 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "ort_ed/options.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -62,7 +63,13 @@ void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
 
 std::vector<float> SmoothedMean(std::span<const double> mean, double smoothing) {
   std::vector<float> smoothed;
-  for (const double m : mean) smoothed.push_back(static_cast<float>(m * (1 - 2 * smoothing) + smoothing));
+  for (const double m : mean) {
+    smoothed.push_back(static_cast<float>(m * (1 - 2 * smoothing) + smoothing));
+    if (!(smoothed.back() > 0 && smoothed.back() < 1))
+      throw OptionError("base_smoothing", "must be larger: the base mean of variable " +
+                                              std::to_string(smoothed.size() - 1) + " would be " +
+                                              Decimal(smoothed.back()));
+  }
   return smoothed;
 }
 

@@ -18,7 +18,8 @@ namespace ort_ed {
 // kBadModel where the contract is broken.
 void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean);
 
-// mean * (1 - 2 s) + s: keeps every variable away from 0 and 1, so that log p0 stays finite.
+// mean * (1 - 2 s) + s: keeps every variable away from 0 and 1, so that log p0 stays finite. Throws
+// OptionError for a smoothing that does not.
 std::vector<float> SmoothedMean(std::span<const double> mean, double smoothing);
 
 }  // namespace ort_ed

@@ -146,19 +146,19 @@ TEST_F(ExportCommand, ThresholdAndRefitOnTheSupport) {
 TEST_F(ExportCommand, MistakesAreExplained) {
   Train();
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold-on", "w"}), 2,
-                "--threshold-on needs --threshold");
+                "--threshold-on has no effect with threshold 0");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 2,
-                "--threshold must be above 0");
-  ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o");
+                "--threshold must lie in [0, inf), not -1");
+  ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "--output is missing");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--checkpoint", "15"}), 1,
                 "no checkpoint of step 15; there are 0, 10, 20");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--weights", "best"}), 1,
-                "there are ema, raw");
+                "--weights must be one of ema, raw, not 'best'");
   ExpectFailure(RunOrtEd({"export", Path("run/checkpoints"), "-o", Path("x.onnx")}), 1,
                 "is not a run directory");
   ExpectFailure(RunOrtEd({"export", Path("none.onnx"), "-o", Path("x.onnx")}), 1, "none.onnx");
   ExpectFailure(RunOrtEd({"export", Path("run/model.onnx"), "-o", Path("x.onnx"), "--weights", "raw"}), 2,
-                "--weights needs a run directory");
+                "--weights has no effect with an .onnx file; it needs a run directory");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("no/such/folder/x.onnx")}), 1, "x.onnx");
   EXPECT_FALSE(std::filesystem::exists(Path("x.onnx")));
 }

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "models/architectures/energy_spec.h"
 #include "models/graph/model_file.h"
@@ -110,7 +112,8 @@ TEST(LogZCommand, UnknownNamesListTheCandidates) {
   const auto expect_unknown = [&](const std::string& option, const std::string& candidates) {
     ExpectUnknown({"logz", model, option, "guess"}, candidates);
   };
-  expect_unknown("--method", "ais, raise, exact, is");
+  expect_unknown("--method", "ais, raise, exact, is, metadata, auto");
+  expect_unknown("--estimator", "ais, raise, exact, is, metadata, auto");
   expect_unknown("--sampler", "gibbs, block-gibbs");
   expect_unknown("--scan", "systematic, random");
   expect_unknown("--base", "model, uniform");
@@ -172,14 +175,83 @@ TEST(LogZCommand, AnInterruptedReverseRunKeepsTheSamplesItStartsFrom) {
   std::vector<std::string> resumable = arguments;
   const std::string state = folder.File("state");
   resumable.insert(resumable.end(), {"--state", state});
-  InterruptWithState(resumable, state + ".samples");
+  InterruptWithState(resumable, state);
   const CommandResult whole = RunOrtEd(arguments);
   const CommandResult resumed = RunOrtEd(resumable);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("drawing samples: continuing at"));
   EXPECT_EQ(resumed.out, whole.out);
   EXPECT_FALSE(std::filesystem::exists(state));
-  EXPECT_FALSE(std::filesystem::exists(state + ".samples"));
+}
+
+TEST(LogZCommand, FilesBesideTheStateAreNobodysBusiness) {
+  const TempDir folder;
+  const std::string state = folder.File("state");
+  WriteFileAtomically(state + ".samples", "somebody's");
+  const std::vector<std::string> run = {
+      "logz", WriteModel(folder, "rbm", 6), "--method", "raise", "--temperatures", "9", "--state", state};
+  EXPECT_EQ(RunOrtEd(run).exit_code, 0);
+  EXPECT_EQ(ReadBytes(state + ".samples"), "somebody's");
+  EXPECT_FALSE(std::filesystem::exists(state));
+}
+
+TEST(LogZCommand, AFileThatIsNoStateStaysWhateverTheEstimatorIs) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 6), state = folder.File("state");
+  WriteFileAtomically(state, "somebody's");
+  for (const std::string estimator : {"ais", "raise"})
+    EXPECT_EQ(RunOrtEd({"logz", model, "--estimator", estimator, "--state", state}).exit_code, 1);
+  // Enumerated: no state is needed, none is removed.
+  EXPECT_EQ(RunOrtEd({"logz", model, "--estimator", "auto", "--state", state}).exit_code, 0);
+  EXPECT_EQ(ReadBytes(state), "somebody's");
+}
+
+// Counts how often a file is opened while it lives.
+class OpenCounter {
+ public:
+  explicit OpenCounter(const std::string& path) : queue_(inotify_init1(IN_NONBLOCK)) {
+    EXPECT_GE(inotify_add_watch(queue_, path.c_str(), IN_OPEN), 0);
+  }
+  ~OpenCounter() { close(queue_); }
+  OpenCounter(const OpenCounter&) = delete;
+  OpenCounter& operator=(const OpenCounter&) = delete;
+
+  int Count() {
+    alignas(inotify_event) char events[4096];
+    int count = 0;
+    for (ssize_t size; (size = read(queue_, events, sizeof events)) > 0;)
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+        count += (event->mask & IN_OPEN) != 0 ? 1 : 0;
+        at += static_cast<ssize_t>(sizeof(inotify_event)) + event->len;
+      }
+    return count;
+  }
+
+ private:
+  int queue_;
+};
+
+TEST(LogZCommand, ReadsTheModelOnceAndOnceMoreBeforeItWrites) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "mlp", 8, {{"hidden", "16"}});
+  for (const std::string sampler : {"gibbs", "gwg"}) {
+    OpenCounter opens(model);
+    const CommandResult result = RunOrtEd({"logz", model, "--temperatures", "20", "--sampler", sampler,
+                                           "--write", "--state", folder.File("state")});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const int count = opens.Count();
+    EXPECT_GE(count, 1);
+    EXPECT_LE(count, 2) << sampler;
+  }
+}
+
+TEST(LogZCommand, FormerSpellingsOfTheEstimatorStillWork) {
+  const TempDir folder;
+  const std::string model = WriteModel(folder, "rbm", 8), rows = WriteRows(folder, 8);
+  EXPECT_EQ(RunJson({"logz", model, "--method", "exact"}), RunJson({"logz", model, "--estimator", "exact"}));
+  EXPECT_EQ(RunJson({"eval", model, "--data", rows, "--samples", "0", "--log-z", "is"}),
+            RunJson({"eval", model, "--data", rows, "--samples", "0", "--estimator", "is"}));
 }
 
 TEST(LogZCommand, AnErrorThatIsNotKnownIsNotWritten) {
@@ -188,7 +260,7 @@ TEST(LogZCommand, AnErrorThatIsNotKnownIsNotWritten) {
   const CommandResult result = RunOrtEd({"logz", model, "--chains", "1", "--temperatures", "9", "--write"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("log Z"));
-  EXPECT_THAT(result.err, AllOf(HasSubstr("stays as it is"), HasSubstr("--chains")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("was left as it is"), HasSubstr("take more chains")));
   EXPECT_EQ(RunOrtEd({"score", model, WriteRows(folder, 6)}).exit_code, 0);
 }
 
@@ -205,7 +277,7 @@ TEST(LogZCommand, AnUnreliableEstimateIsNotWritten) {
   const CommandResult refused = RunOrtEd(written);
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_EQ(refused.out, shown.out);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("stays as it is"), HasSubstr("more proposals")));
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("was left as it is: only"), HasSubstr("more proposals")));
   EXPECT_EQ(ReadBytes(model), before);
 }
 
@@ -227,11 +299,11 @@ TEST(LogZCommand, AStateContinuesOnlyTheRunItIsOf) {
   };
   expect_refusal({"--step-size", "0.3"}, "step size");
   expect_refusal({"--sampler", "block-gibbs", "--block", "3", "--scan", "random", "--updates", "7"},
-                 "block, sampler, scan, updates");
-  expect_refusal({"--sampler", "gwg", "--flips", "2"}, "flips, sampler");
-  expect_refusal({"--sampler", "pas", "--path-length", "4"}, "path length, sampler");
+                 "sampler");
+  expect_refusal({"--sampler", "gwg", "--flips", "2"}, "sampler");
+  expect_refusal({"--sampler", "pas", "--path-length", "4"}, "sampler");
   expect_refusal({"--base", "uniform", "--seed", "9"}, "base, seed");
-  expect_refusal({"--method", "raise", "--data", WriteRows(folder, 12)}, "direction, starting rows");
+  expect_refusal({"--method", "raise", "--data", WriteRows(folder, 12)}, "estimator, starting rows");
   WriteModel(folder, "mlp", 12, {{"hidden", "64,64"}}, 6);
   expect_refusal({}, "model");
 }
@@ -294,31 +366,36 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   };
   fails({"--state", model}, "--state would overwrite");
   fails({"--method", "raise", "--data", rows, "--state", rows}, "--state would overwrite");
-  fails({"--data", rows}, "--data means nothing to `ort-ed logz --method ais`");
-  fails({"--method", "exact", "--state", folder.File("state")}, "--state means nothing");
-  fails({"--method", "is", "--state", folder.File("state")}, "--state means nothing");
-  fails({"--method", "exact", "--chains", "8"}, "--chains means nothing to `ort-ed logz --method exact`");
-  fails({"--method", "is", "--sampler", "gwg"}, "--sampler means nothing");
-  fails({"--proposals", "9"}, "--proposals means nothing to `ort-ed logz --method ais`");
-  fails({"--step-size", "0.3"}, "--step-size means nothing to --sampler gibbs");
+  fails({"--data", rows}, "--data has no effect with estimator ais");
+  fails({"--method", "exact", "--state", folder.File("state")}, "--state has no effect");
+  fails({"--method", "is", "--state", folder.File("state")}, "--state has no effect");
+  fails({"--method", "exact", "--step-size", "0.3"}, "--step-size has no effect with estimator exact");
+  fails({"--method", "exact", "--chains", "8"},
+        "--chains has no effect with estimator exact; it belongs to ais, raise, auto");
+  fails({"--method", "is", "--sampler", "gwg"}, "--sampler has no effect with estimator is");
+  fails({"--proposals", "9"}, "--proposals has no effect with estimator ais; it belongs to is");
+  fails({"--step-size", "0.3"}, "--step-size has no effect with sampler gibbs; it belongs to dmala");
 }
 
 TEST(LogZCommand, NumbersOutOfTheirRangeAreMisuse) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 6), rows = WriteRows(folder, 6);
-  for (const auto& [option, value] : std::map<std::string, std::string>{{"--chains", "0"},
-                                                                        {"--temperatures", "0"},
-                                                                        {"--proposals", "0"},
-                                                                        {"--step-size", "0"},
-                                                                        {"--flips", "0"},
-                                                                        {"--threads", "-1"}}) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"--chains", "0"},
+      {"--temperatures", "0"},
+      {"--proposals", "0", "--estimator", "is"},
+      {"--step-size", "0", "--sampler", "dmala"},
+      {"--flips", "0", "--sampler", "gwg"},
+      {"--threads", "-1"},
+  };
+  for (const std::vector<std::string>& options : cases) {
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"logz", model}, {"eval", model, "--data", rows}}) {
       std::vector<std::string> arguments = command;
-      arguments.insert(arguments.end(), {option, value});
+      arguments.insert(arguments.end(), options.begin(), options.end());
       const CommandResult result = RunOrtEd(arguments);
       EXPECT_EQ(result.exit_code, 2) << result.err;
-      EXPECT_THAT(result.err, HasSubstr(option + " must be "));
+      EXPECT_THAT(result.err, HasSubstr(options[0] + " must lie in "));
     }
   }
 }
@@ -356,7 +433,10 @@ TEST(EvalCommand, WhatCannotBeComparedIsToldBeforeTheWork) {
     EXPECT_THAT(result.err, HasSubstr(part));
     EXPECT_EQ(result.out, "");
   };
-  fails(WriteRows(folder, 10, 1), {}, "--samples 0");
+  fails(WriteRows(folder, 10, 1), {}, "--samples must be 0 where the data has fewer than 2 rows");
+  fails(WriteRows(folder, 10), {"--samples", "1"}, "--samples must be 2 or more");
+  fails(WriteRows(folder, 10), {"--log-z", "exact", "--chains", "8"}, "--chains has no effect");
+  fails(WriteRows(folder, 10), {"--estimator", "exact", "--raise-rows", "8"}, "--raise-rows has no effect");
   fails(WriteRows(folder, 10), {"--mmd-null", "-1"}, "--mmd-null");
   fails(WriteRows(folder, 10), {"--log-z", "ais", "--raise-rows", "-1"}, "--raise-rows");
   fails(WriteRows(folder, 10), {"--density", "pinwheel"}, "32 variables");
@@ -449,7 +529,7 @@ TEST(EvalCommand, UnknownNamesListTheCandidates) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 4);
   const std::string data = WriteRows(folder, 4);
-  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "auto, exact, ais, is, metadata");
+  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "ais, raise, exact, is, metadata, auto");
   ExpectUnknown({"eval", model, "--data", data, "--density", "guess"}, "pinwheel");
 }
 

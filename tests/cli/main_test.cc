@@ -40,7 +40,7 @@ TEST(Main, AForgottenValueIsMisuse) {
 TEST(Main, ANumberThatDoesNotFitIsExplained) {
   const CommandResult result = RunOrtEd({"new", "mlp", "-D", "3", "--seed", "-1", "-o", "x.onnx"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("'-1' is no number that fits there"));
+  EXPECT_THAT(result.err, HasSubstr("--seed must lie in [0, inf), not -1"));
 }
 
 TEST(Main, FilesThatAppearAtOnceDoNotGoToTheStandardOutput) {

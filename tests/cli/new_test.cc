@@ -105,28 +105,35 @@ TEST_F(NewTest, HelpListsArchitecturesAndTheirOptions) {
 
 TEST_F(NewTest, UnknownNamesListTheCandidates) {
   ExpectFailure({"transformer", "-D", "3"}, 1, "'transformer'", "ising, rbm, mlp, resnet");
-  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 2, "hidden is no option of ising",
-                "init, scale, coupling, reach, field");
+  ExpectFailure({"ising", "-D", "3", "--hidden", "3"}, 2, "--hidden has no effect with architecture ising",
+                "it belongs to rbm, mlp");
   ExpectFailure({"mlp", "-D", "3", "--width", "3"}, 1, "--width", "--hidden");
 }
 
 TEST_F(NewTest, BadValuesAreNamed) {
-  ExpectFailure({"mlp"}, 2, "dimension is missing");
-  ExpectFailure({"mlp", "-D", "0"}, 2, "--dimension must be at least 1, not 0");
+  ExpectFailure({"mlp"}, 2, "--dimension is missing");
+  ExpectFailure({"mlp", "-D", "0"}, 2, "--dimension must lie in [1, 1073741824], not 0");
   ExpectFailure({"mlp", "-D", "-4"}, 2, "-4");
-  ExpectFailure({"mlp", "-D", "8", "--image-shape", "3x3"}, 2, "9 variables");
+  ExpectFailure({"mlp", "-D", "8", "--image-shape", "3x3"}, 2,
+                "--image-shape must hold the 8 variables of a row, but 3x3 has 9 variables");
   ExpectFailure({"mlp", "-D", "many"}, 2, "many");
-  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 2, "hidden must lie in [1, inf), not 0");
+  ExpectFailure({"mlp", "-D", "3", "--hidden", "0"}, 2, "--hidden must lie in [1, inf), not 0");
   ExpectFailure({"resnet", "-D", "9"}, 2, "resnet needs an image shape");
-  ExpectFailure({"resnet", "--image-shape", "28"}, 2, "HEIGHTxWIDTH");
-  ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 2, "between 0 and 1");
-  ExpectFailure({"mlp", "-D", "3", "--base-mean", "0.5", "--base", "x.npy"}, 2, "exclude each other");
-  ExpectFailure({"mlp", "-D", "3", "--base-smoothing", "0.1"}, 2, "needs --base");
+  ExpectFailure({"resnet", "--image-shape", "28"}, 2,
+                "--image-shape must be a height and a width such as 28x28");
+  ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 2, "--base-mean must lie in (0, 1), not 1");
+  ExpectFailure({"mlp", "-D", "3", "--base-mean", "0.5", "--base", "x.npy"}, 2,
+                "--base-mean has no effect with base; choose one");
+  ExpectFailure({"mlp", "-D", "3", "--base-smoothing", "0.1"}, 2,
+                "--base-smoothing has no effect without base");
+  ExpectFailure({"mlp", "-D", "3", "--binarise", "threshold"}, 2, "--binarise has no effect without base");
   ExpectFailure({"mlp", "-D", "3", "--base", folder_.File("none.npy")}, 1, "none.npy");
   const std::string data = Write("rows.csv", "0,1\n1,1\n");
   ExpectFailure({"mlp", "-D", "3", "--base", data}, 1, "rows.csv");
-  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0.6"}, 2, "0 to 0.5");
-  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0"}, 2, "smooth");
+  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0.6"}, 2,
+                "--base-smoothing must lie in [0, 0.5], not 0.6");
+  ExpectFailure({"mlp", "--base", data, "--base-smoothing", "0"}, 2, "--base-smoothing must be larger",
+                "variable 1 would be 1");
   ExpectFailure({"mlp", "--base", Write("bad.csv", "0,1\n0,7\n")}, 1, "bad.csv");
 }
 
@@ -136,7 +143,7 @@ TEST_F(NewTest, AnUnwritableOutputIsNamed) {
   EXPECT_THAT(result.err, HasSubstr("no/such/folder/m.onnx"));
   const CommandResult missing = RunOrtEd({"new", "mlp", "-D", "3"});
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.err, HasSubstr("-o: required"));
+  EXPECT_THAT(missing.err, HasSubstr("--output is missing"));
 }
 
 }  // namespace

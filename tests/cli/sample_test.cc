@@ -205,6 +205,17 @@ TEST_F(Sample, GradientGuidedSamplersNeedNoPreparation) {
   }
 }
 
+TEST_F(Sample, TemperingGivesAGuidedSamplerItsGradient) {
+  const std::string out = folder_.File("x.npy");
+  for (const std::string inner : {"gwg", "dmala", "pas"}) {
+    const CommandResult result =
+        Run({soft_, "-n", "5000", "--steps", "60", "--sampler", "tempering", "--inner", inner, "-o", out});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const ChiSquare test = ChiSquareTest(CountsOf(ReadRows(out)), LawOf(SoftEnergy, 1));
+    EXPECT_TRUE(test.Passes()) << inner << " " << test.statistic;
+  }
+}
+
 // The contract gives the energy no name.
 TEST_F(Sample, GradientGuidedSamplersTakeAnEnergyOfAnyName) {
   std::string text = kSoft;
@@ -278,34 +289,38 @@ TEST_F(Sample, RefusesWhatCannotBe) {
     EXPECT_THAT(result.err, HasSubstr(message));
     EXPECT_FALSE(std::filesystem::exists(out));
   };
-  fails(1, "there are gibbs, block-gibbs, gwg, dula, dmala, pas, tempering", {ring_, "--sampler", "gips"});
+  fails(1, "--sampler must be one of gibbs, block-gibbs, gwg, dula, dmala, pas, tempering, not 'gips'",
+        {ring_, "--sampler", "gips"});
   fails(2, "--steps", {ring_, "--steps", "0"});
-  fails(2, "needs --steps 1000 or more",
+  fails(2, "--steps must be 1000 or more",
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});
   fails(1, "systematic, random", {ring_, "--scan", "both"});
-  fails(2, "--flips means nothing to --sampler gibbs", {ring_, "--flips", "2"});
-  fails(2, "--inner means nothing to --sampler pas", {ring_, "--sampler", "pas", "--inner", "gwg"});
-  fails(2, "--block means nothing to --inner gibbs", {ring_, "--sampler", "tempering", "--block", "2"});
+  fails(2, "--flips has no effect with sampler gibbs; it belongs to gwg", {ring_, "--flips", "2"});
+  fails(2, "--inner has no effect with sampler pas; it belongs to tempering",
+        {ring_, "--sampler", "pas", "--inner", "gwg"});
+  fails(2, "--block has no effect with sampler tempering", {ring_, "--sampler", "tempering", "--block", "2"});
   fails(1, "no missing value", {ring_, "--clamp", Write("full.csv", "1,0,1\n")});
   fails(1, "keeps every value, so there is nothing to sample",
         {ring_, "--init", Write("init.csv", "1,0,1\n"), "--clamp", Write("mask.csv", "1,1,1\n")});
   fails(1, "mask",
         {ring_, "--init", Write("init.csv", "1,0,1\n0,1,1\n"), "--clamp", Write("mask.csv", "1,0\n")});
   fails(1, "column 2", {ring_, "--init", Write("bad.csv", "1,2,1\n")});
-  fails(2, "--block must be from 1 to 12", {ring_, "--sampler", "block-gibbs", "--block", "40"});
-  fails(2, "--step-size must be above 0", {ring_, "--sampler", "dmala", "--step-size", "0"});
-  fails(2, "--temperatures must be at least 2", {ring_, "--sampler", "tempering", "--temperatures", "1"});
-  fails(2, "--lowest-beta must be between 0 and 1", {ring_, "--sampler", "tempering", "--lowest-beta", "1"});
-  fails(2, "--threads must be at least 0, not -1", {ring_, "--threads", "-1"});
+  fails(2, "--block must lie in [1, 12], not 40", {ring_, "--sampler", "block-gibbs", "--block", "40"});
+  fails(2, "--step-size must lie in (0, inf), not 0", {ring_, "--sampler", "dmala", "--step-size", "0"});
+  fails(2, "--temperatures must lie in [2,", {ring_, "--sampler", "tempering", "--temperatures", "1"});
+  fails(2, "--lowest-beta must lie in (0, 1), not 1",
+        {ring_, "--sampler", "tempering", "--lowest-beta", "1"});
+  fails(2, "--threads must lie in [0,", {ring_, "--threads", "-1"});
   fails(2, "HEIGHTxWIDTH", {ring_, "--png", folder_.File("x.png"), "--shape", "3"});
   fails(2, "--png needs --shape", {ring_, "--png", folder_.File("x.png")});
+  fails(2, "--shape has no effect without png", {ring_, "--shape", "3x1"});
   fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
   fails(2, "each of the 2 rows",
         {ring_, "--clamp", Write("holes.csv", "a,b,c\n1,,\n,?,0\n"), "--chains", "1"});
   fails(2, "finite", {ring_, "--beta", "nan"});
   fails(2, "--trace would", {ring_, "--trace", ring_});
-  fails(2, "both write", {ring_, "--trace", out});
-  fails(2, "end it with .png", {ring_, "--shape", "3x1", "--png", folder_.File("grid")});
+  fails(2, "--trace would write to", {ring_, "--trace", out});
+  fails(2, "ends in .png", {ring_, "--shape", "3x1", "--png", folder_.File("grid")});
   EXPECT_EQ(Run({ring_, "--json", "-o", "-"}).exit_code, 2);
   EXPECT_EQ(Run({ring_, "--json", "--trace", "-", "-o", out}).exit_code, 2);
 }

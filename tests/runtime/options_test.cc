@@ -204,6 +204,40 @@ TEST(Options, KindsKeepTheirOwnOptions) {
   EXPECT_EQ(MakeOptions<GibbsOptions>(kinds[1].options).updates, 9);
 }
 
+// What the struct and a kind of its choice both have by one name is given to both, in whatever order they are
+// declared.
+template <bool kSamplerFirst>
+struct Shared {
+  Choice sampler = {"gibbs"};
+  Choice method = {"tempering"};
+  int temperatures = 1;
+  static void Describe(Declare<Shared>& declare) {
+    if (kSamplerFirst) declare("sampler", &Shared::sampler, Kinds, "how chains move");
+    declare("method", &Shared::method, Kinds, "how");
+    if (!kSamplerFirst) declare("sampler", &Shared::sampler, Kinds, "how chains move");
+    declare("temperatures", &Shared::temperatures, "[1, 10]", "how many");
+  }
+};
+
+template <bool kSamplerFirst>
+void ExpectShared() {
+  Shared<kSamplerFirst> shared;
+  Give({{"inner", "gwg"}, {"flips", "3"}, {"sampler", "gwg"}, {"temperatures", "4"}}).ApplyTo(shared);
+  EXPECT_EQ(shared.temperatures, 4);
+  EXPECT_EQ(MakeOptions<FlipOptions>(shared.sampler.options).flips, 3);
+  const auto tempering = MakeOptions<TemperingOptions>(shared.method.options);
+  EXPECT_EQ(tempering.temperatures, 4);
+  EXPECT_EQ(MakeOptions<FlipOptions>(tempering.inner.options).flips, 3);
+  for (const VisibleOption& each : VisibleOptions(SchemaOf<Shared<kSamplerFirst>>()))
+    EXPECT_EQ(each.kinds.empty(), each.key == "sampler" || each.key == "method" || each.key == "temperatures")
+        << each.key;
+}
+
+TEST(Options, OneNameMayServeTheStructAndAKind) {
+  ExpectShared<true>();
+  ExpectShared<false>();
+}
+
 TEST(Options, GetGivesBackWhatWasSet) {
   Everything e;
   Give({{"sampler", "gwg"}, {"sampler_flips", "3"}, {"every", "10"}}).ApplyTo(e);

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "runtime/data/planar.h"
-#include "tools/jobs/chains.h"
 #include "tools/jobs/data/random_rows.h"
 #include "tools/jobs/log_z/estimator.h"
+#include "tools/jobs/sample/chains.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
@@ -53,9 +53,9 @@ std::optional<double> EntropyOf(const std::string& density, const RowTable& data
   return entropy;
 }
 
-void EstimateNormaliser(const LogZRequest& request, const Choice& estimator, EvaluateResult& result,
+void EstimateNormaliser(const LogZRequest& request, const ChosenEstimator& estimator, EvaluateResult& result,
                         Observer& observer) {
-  const LogZOutcome outcome = FindEstimator(estimator).Estimate(request, observer);
+  const LogZOutcome outcome = estimator.Estimate(request, observer);
   result.log_z = outcome.estimate;
   result.reverse = outcome.reverse;
   if (!outcome.test_log_weights.empty())
@@ -126,7 +126,7 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
                       .both_sides = true,
                       .test_rows = RandomRows(data, options.raise_rows, options.seed),
                       .test_chains = options.raise_chains},
-                     options.estimator, result, observer);
+                     estimator, result, observer);
   WarnOf(result, observer);
   if (options.comparison.samples > 0)
     result.samples = CompareSamples(PathFrom(options.comparison.base, energy), data, options.comparison,

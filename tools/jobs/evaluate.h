@@ -10,7 +10,7 @@
 #include "runtime/data/row_reader.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
-#include "tools/jobs/sample_comparison.h"
+#include "tools/jobs/sample/sample_comparison.h"
 
 namespace ort_ed {
 
@@ -18,8 +18,8 @@ struct EvaluateOptions {
   Choice estimator = "auto";
   int64_t raise_rows = 100;
   int64_t raise_chains = 5;
-  std::string density;
-  ComparisonOptions comparison;
+  std::string density = "";
+  ComparisonOptions comparison = {};
   uint64_t seed = 0;
   int threads = 0;
 

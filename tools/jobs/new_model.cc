@@ -75,7 +75,7 @@ void NewModelOptions::Describe(Declare<NewModelOptions>& declare) {
   declare("base_smoothing", &O::base_smoothing, "[0, 0.5]",
           "the mean of the data becomes mean * (1 - 2 S) + S")
       .When("base", "*");
-  declare("base_mean", &O::base_mean, "", "the same without data: P(x_i = 1) of every variable");
+  declare("base_mean", &O::base_mean, "(0, 1)", "the same without data: P(x_i = 1) of every variable");
   declare.All(&O::binarise, Option::Condition{"base", "*"});
   declare("seed", &O::seed, "[0, inf)", "of the initial parameters and of the bits that are drawn");
 }

@@ -101,12 +101,28 @@ Ort::Session OpenProbe(const onnx::ModelProto& probe) {
 
 TensorInfos InferredTypes(const onnx::ModelProto& probe) { return ReadTypes(OpenProbe(probe)); }
 
+// What the model carries in numbers, whatever its inputs.
+std::unordered_set<std::string> Constants(const onnx::GraphProto& graph) {
+  std::unordered_set<std::string> names;
+  for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const auto& node : graph.node())
+    if (node.op_type() == "Constant") names.insert(node.output(0));
+  return names;
+}
+
+// A constant, or reshaped as a constant says: a scalar where ONNX Runtime shows one.
+bool HasCertainRank(const onnx::NodeProto& node, const std::unordered_set<std::string>& constants) {
+  return node.op_type() == "Constant" ||
+         (node.op_type() == "Reshape" && node.input_size() == 2 && constants.contains(node.input(1)));
+}
+
 // ONNX Runtime's interface shows a tensor of unknown rank as a scalar. These are the outputs of nodes that
 // may be either.
 std::vector<std::string> ScalarsOrUnknown(const onnx::GraphProto& graph, const TensorInfos& infos) {
+  const auto constants = Constants(graph);
   std::vector<std::string> names;
   for (const auto& node : graph.node()) {
-    if (node.op_type() == "Constant") continue;
+    if (HasCertainRank(node, constants)) continue;
     for (const auto& output : node.output()) {
       const auto info = infos.find(output);
       if (info != infos.end() && info->second.has_rank && info->second.rank() == 0) names.push_back(output);

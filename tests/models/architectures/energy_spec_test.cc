@@ -107,7 +107,7 @@ TEST(EnergySpec, BadDimensions) {
   ExpectRejected({.architecture = "mlp"}, "dimension is missing");
   ExpectRejected({.architecture = "mlp", .dimension = -1}, "-1");
   ExpectRejected({.architecture = "mlp", .dimension = 5, .image_shape = {2, 3}}, "2x3 has 6 variables",
-                 "is 5");
+                 "the 5 variables of a row");
   ExpectRejected({.architecture = "mlp", .image_shape = {0, 3}}, "0x3");
   ExpectRejected({.architecture = "resnet", .dimension = 9}, "resnet needs an image shape");
   ExpectRejected({.architecture = {"ising", {{"init", "lattice"}}}, .dimension = 9}, "needs an image shape");

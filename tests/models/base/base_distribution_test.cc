@@ -139,6 +139,13 @@ TEST(BaseDistribution, RefusesWhatCannotBe) {
 
 TEST(BaseDistribution, SmoothingKeepsTheMeanInside) {
   EXPECT_THAT(SmoothedMean(std::vector<double>{0, 0.5, 1}, 0.01), testing::ElementsAre(0.01f, 0.5f, 0.99f));
+  for (const double too_little : {0.0, 1e-12})
+    ExpectError(
+        ErrorCode::kInvalidArgument,
+        [&] {
+          SmoothedMean(std::vector<double>{0.5, 1}, too_little);
+        },
+        "base_smoothing must be larger: the base mean of variable 1 would be 1");
 }
 
 }  // namespace

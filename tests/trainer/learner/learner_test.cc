@@ -490,8 +490,7 @@ TEST(Learner, PreparesAndDifferentiatesItsNetworkOnce) {
   for (const Case& test : {Case{"16,16", 0, 3}, Case{"256,256", 0, 4}, Case{"16,16", 4, 5}}) {
     SCOPED_TRACE(test.hidden);
     EnergySpec energy;
-    energy.architecture = "mlp";
-    energy.options = {{"hidden", test.hidden}};
+    energy.architecture = Choice("mlp", {{"hidden", test.hidden}});
     energy.dimension = kDimension;
     const onnx::ModelProto model = BuildModel(energy);
     const int64_t preparations = PreparationCount(), differentiations = DifferentiationCount(),

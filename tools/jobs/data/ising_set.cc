@@ -7,8 +7,8 @@
 #include "models/architectures/lattice.h"
 #include "ort_ed/sampler.h"
 #include "runtime/support/text.h"
-#include "tools/jobs/chains.h"
 #include "tools/jobs/data/synthetic_kinds.h"
+#include "tools/jobs/sample/chains.h"
 
 namespace ort_ed {
 namespace {

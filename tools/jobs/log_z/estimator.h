@@ -9,9 +9,9 @@
 #include "ort_ed/log_z.h"
 #include "ort_ed/options.h"
 #include "runtime/data/row_reader.h"
-#include "tools/jobs/chains.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/sample/chains.h"
 
 namespace ort_ed {
 

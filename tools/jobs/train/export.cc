@@ -21,6 +21,7 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "ort_ed/options.h"
 #include "runtime/support/atomic_file.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/learner.h"
@@ -138,6 +139,8 @@ void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> stat
 
 Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
                              const std::vector<std::string>& patterns) {
+  if (!(threshold > 0 && std::isfinite(threshold)))
+    throw OptionError("threshold", fmt::format("must be positive, not {}", threshold));
   const std::vector<ParameterSlot> slots = TrainedParameters(Prepare(model), {});
   const std::vector<bool> selected = Select(ListNames(slots), patterns, "threshold_on");
   std::vector<float> values = FlatParameters(model, slots);

@@ -32,8 +32,8 @@ void WriteModel(const onnx::ModelProto& model, const std::string& path);
 void RemoveParameters(onnx::ModelProto& model, std::span<const StateTensor> state);
 
 // Sets the entries with a magnitude below `threshold` to zero, in the trained parameters that the patterns
-// select, and forgets what is no longer true. Throws kInvalidArgument for a threshold that is not positive or
-// a pattern that selects nothing.
+// select, and forgets what is no longer true. Throws OptionError for a threshold that is not positive or a
+// pattern that selects nothing.
 struct Sparsity {
   int64_t zeros = 0;    // of the selected parameters, old ones included
   int64_t entries = 0;  // of the selected parameters

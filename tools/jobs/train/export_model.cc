@@ -47,6 +47,7 @@ void ExportOptions::Describe(Declare<ExportOptions>& declare) {
 }
 
 ExportResult ExportModel(const std::string& source, const ExportOptions& options, Observer& observer) {
+  CheckOptions(options);
   ExportResult result;
   if (std::filesystem::is_directory(source)) {
     const Checkpoint checkpoint = ReadFromRun(source, options, observer);

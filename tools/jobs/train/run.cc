@@ -63,7 +63,6 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
 }
 
 TrainResult Run::Train() {
-  result_.complete = false;
   if (step_ == 0) {
     Save();
   } else {
@@ -72,7 +71,7 @@ TrainResult Run::Train() {
   while (step_ < options_.run.steps && !OutOfPatience()) {
     if (observer_.StopRequested()) {
       Save();
-      return std::move(result_);
+      return Finish(/*complete=*/false);
     }
     Step();
     const bool last = step_ == options_.run.steps;
@@ -88,7 +87,11 @@ TrainResult Run::Train() {
         fmt::format("ended early: none of the last {} validations was better than that of step {}",
                     result_.best.since(), result_.best.step()));
   }
-  result_.complete = true;
+  return Finish(/*complete=*/true);
+}
+
+TrainResult Run::Finish(bool complete) {
+  result_.complete = complete;
   result_.seconds = stopwatch_.Seconds();
   result_.model = MakeDeployable();
   return std::move(result_);

@@ -58,6 +58,7 @@ class Run {
   TrainResult Train();
 
  private:
+  TrainResult Finish(bool complete);
   bool OutOfPatience() const;
   ContrastiveBatch MakeBatch(int64_t positives) const;
   StepView View(int64_t first_row) const;

@@ -91,10 +91,10 @@ void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const 
   AttachBase(model, network.base, {dataset.mean});
 }
 
-RowContext Rows(const RunSetup& setup) {
+RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
   const std::string& given = setup.options.network.image_shape;
-  return {setup.dataset.training->columns(), ParseImageShape(given.empty() ? known : given)};
+  return {contract.dimension, ParseImageShape(given.empty() ? known : given)};
 }
 
 // An enumeration has the row itself among its negatives: w = 1 would count it twice.
@@ -110,10 +110,14 @@ void ChooseStabilisation(RunSetup& setup, Observer& observer) {
   observer.OnWarning(setup.warnings.back());
 }
 
-void MakeLearner(RunSetup& setup, PreparedModel network, Observer& observer) {
-  const TrainOptions& options = setup.options;
-  setup.negatives = MakeNegatives(options.contrast.method, Rows(setup));
+// Nothing of the options is left to choose after this.
+void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& observer) {
+  setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
   ChooseStabilisation(setup, observer);
+}
+
+void MakeLearner(RunSetup& setup, PreparedModel network) {
+  const TrainOptions& options = setup.options;
   LearnerOptions learner;
   learner.objective = options.objective;
   learner.penalties = options.penalties;
@@ -132,7 +136,9 @@ void Complete(RunSetup& setup, const std::string& name, Observer& observer) {
     observer.OnWarning(warning);
     setup.warnings.push_back(std::move(warning));
   }
-  MakeLearner(setup, {setup.model, CheckContract(setup.model, name)}, observer);
+  const EnergyContract contract = CheckContract(setup.model, name);
+  ChooseNegatives(setup, contract, observer);
+  MakeLearner(setup, {setup.model, contract});
 }
 
 void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options,
@@ -187,7 +193,12 @@ RunSetup SetUp(const TrainOptions& given, Dataset dataset, Observer& observer) {
   const std::string& name = setup.options.network.model.kind;
   onnx::ModelProto model =
       setup.options.network.IsFile() ? LoadedModel(name).proto() : BuildNetwork(setup.options, setup.dataset);
-  setup.model = Prepare(std::move(model), name).model;
+  PreparedModel prepared = Prepare(std::move(model), name);
+  if (const int64_t columns = setup.dataset.training->columns(); prepared.contract.dimension != columns)
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the model has {} variables, but the rows have {}", name,
+                            prepared.contract.dimension, columns));
+  setup.model = std::move(prepared.model);
   if (setup.options.network.IsFile()) AdaptNetwork(setup.model, setup.options.network, setup.dataset);
   Complete(setup, name, observer);
   return setup;
@@ -198,6 +209,8 @@ RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer
   setup.options = Resolve(given);
   PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), "the model of the checkpoint");
   setup.model = network.model;
+  ChooseNegatives(setup, network.contract, observer);
+  RequireSame(checkpoint.configuration, setup.options, observer);  // another seed may give other data, too
   setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), network.contract.dimension, observer);
   if (setup.dataset.hash != checkpoint.data) {
     throw Error(
@@ -207,8 +220,7 @@ RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer
             "a new run",
             setup.options.data.data, checkpoint.data, setup.dataset.hash));
   }
-  MakeLearner(setup, std::move(network), observer);
-  RequireSame(checkpoint.configuration, setup.options, observer);
+  MakeLearner(setup, std::move(network));
   setup.learner->WriteState(checkpoint.TensorsOf("energy"));
   setup.negatives->Load(checkpoint.TensorsOf("negatives"));
   return setup;

@@ -13,18 +13,26 @@
 namespace ort_ed {
 namespace {
 
+class Listener : public Observer {
+ public:
+  void OnWarning(const std::string& text) override { warnings.push_back(text); }
+  std::vector<std::string> warnings;
+};
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Checkpoint Example(int64_t step) {
   return {.step = step,
-          .configuration = "abc",
+          .configuration = {{"epsilon", "0.1"}, {"method", "bernoulli"}},
           .data = "def",
           .model = std::string("\0model\n", 7),
           .running = {{"loss", 0.1}, {"lines", 3}},
-          .state = {{"parameters", "weight", {3, 1}, {1.5f, -2.25f, 1e-30f}},
-                    {"parameters", "empty", {0}, {}},
-                    {"average", "weight", {3, 1}, {0.f, -0.f, 3.f}}}};
+          .state = {{"energy", "parameters", "weight", {3, 1}, {1.5f, -2.25f, 1e-30f}},
+                    {"energy", "parameters", "empty", {0}, {}},
+                    {"energy", "average", "weight", {3, 1}, {0.f, -0.f, 3.f}},
+                    {"negatives", "chains", "", {2, 2}, {}, {0, 1, 1, 255}}}};
 }
 
 void ExpectEqual(const Checkpoint& a, const Checkpoint& b) {
@@ -35,10 +43,12 @@ void ExpectEqual(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.running, b.running);
   ASSERT_EQ(a.state.size(), b.state.size());
   for (size_t i = 0; i < a.state.size(); ++i) {
+    EXPECT_EQ(a.state[i].owner, b.state[i].owner);
     EXPECT_EQ(a.state[i].kind, b.state[i].kind);
     EXPECT_EQ(a.state[i].parameter, b.state[i].parameter);
     EXPECT_EQ(a.state[i].shape, b.state[i].shape);
     EXPECT_EQ(a.state[i].values, b.state[i].values);
+    EXPECT_EQ(a.state[i].octets, b.state[i].octets);
   }
 }
 
@@ -59,6 +69,27 @@ TEST(Checkpoint, ReadsBackWhatWasWritten) {
   TempDir dir;
   WriteCheckpoint(dir.File("a.ckpt"), Example(7));
   ExpectEqual(ReadCheckpoint(dir.File("a.ckpt")), Example(7));
+}
+
+TEST(Checkpoint, TensorsAreThoseOfTheirOwner) {
+  const Checkpoint checkpoint = Example(7);
+  EXPECT_EQ(checkpoint.TensorsOf("energy").size(), 3u);
+  ASSERT_EQ(checkpoint.TensorsOf("negatives").size(), 1u);
+  EXPECT_EQ(checkpoint.TensorsOf("negatives")[0].kind, "chains");
+  EXPECT_TRUE(checkpoint.TensorsOf("nobody").empty());
+}
+
+TEST(Checkpoint, ValuesMayComeWhenTheyAreWritten) {
+  TempDir dir;
+  Checkpoint checkpoint = Example(7);
+  for (StateTensor& tensor : checkpoint.state) tensor.values.clear();
+  const Checkpoint whole = Example(7);
+  WriteCheckpoint(dir.File("a.ckpt"), checkpoint, [&](const StateTensor& wanted) {
+    for (const StateTensor& tensor : whole.state)
+      if (tensor.kind == wanted.kind && tensor.parameter == wanted.parameter) return tensor.values;
+    return std::vector<float>();
+  });
+  ExpectEqual(ReadCheckpoint(dir.File("a.ckpt")), whole);
 }
 
 TEST(Checkpoint, EveryFlippedByteAndEveryTruncationIsFound) {
@@ -86,11 +117,13 @@ TEST(Checkpoint, ForeignAndMissingFilesAreNamed) {
 TEST(CheckpointFolder, KeepsTheNewestAndReadsThem) {
   TempDir dir;
   const CheckpointFolder folder(dir.File("checkpoints"));
-  EXPECT_FALSE(folder.ReadNewest());
+  Listener listener;
+  EXPECT_FALSE(folder.ReadNewest(listener));
   for (const int64_t step : {0, 5, 10, 100}) folder.Write(Example(step), 2);
   WriteAll(dir.File("checkpoints/step-200.ckpt.tmp-abcdef"), "left by a killed process");
   EXPECT_THAT(folder.Steps(), ElementsAre(10, 100));
-  EXPECT_EQ(folder.ReadNewest()->step, 100);
+  EXPECT_EQ(folder.ReadNewest(listener)->step, 100);
+  EXPECT_THAT(listener.warnings, IsEmpty());
   EXPECT_EQ(folder.Read(10).step, 10);
   try {
     folder.Read(5);
@@ -106,7 +139,9 @@ TEST(CheckpointFolder, PassesOverADamagedNewestOneAndReplacesIt) {
   folder.Write(Example(10), 3);
   folder.Write(Example(20), 3);
   std::filesystem::resize_file(folder.PathOf(20), 50);
-  EXPECT_EQ(folder.ReadNewest()->step, 10);
+  Listener listener;
+  EXPECT_EQ(folder.ReadNewest(listener)->step, 10);
+  EXPECT_THAT(listener.warnings, ElementsAre(HasSubstr("step-20.ckpt' is not a usable checkpoint")));
   folder.Write(Example(15), 3);
   EXPECT_THAT(folder.Steps(), ElementsAre(10, 15));
 }
@@ -116,7 +151,8 @@ TEST(CheckpointFolder, AllDamagedIsAnError) {
   const CheckpointFolder folder(dir.File("checkpoints"));
   folder.Write(Example(10), 3);
   std::filesystem::resize_file(folder.PathOf(10), 50);
-  EXPECT_THROW(folder.ReadNewest(), Error);
+  Listener listener;
+  EXPECT_THROW(folder.ReadNewest(listener), Error);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ onnx::ModelProto Linear() {
 
 Checkpoint Trained() {
   Checkpoint checkpoint;
-  checkpoint.state = {{"parameters", "weight", {2}, {1, 2}}, {"average", "weight", {2}, {3, 4}}};
+  checkpoint.state = {{"energy", "parameters", "weight", {2}, {1, 2}},
+                      {"energy", "average", "weight", {2}, {3, 4}}};
   onnx::ModelProto model = Linear();
   SetMetadata(model, metadata_key::kTraining, R"({"steps":5})");
   RemoveParameters(model, checkpoint.state);

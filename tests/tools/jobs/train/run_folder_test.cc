@@ -11,7 +11,8 @@
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
-#include "tools/jobs/train/train_config.h"
+#include "tools/jobs/settings/toml.h"
+#include "tools/jobs/train/train_options.h"
 
 namespace ort_ed {
 namespace {
@@ -65,7 +66,7 @@ TEST_F(RunFolder, AFileIsNoFolder) {
 }
 
 TEST_F(RunFolder, ARunIsReplacedOnlyOnRequest) {
-  WriteBytes(dir_.File("config.toml"), TrainConfig().ToToml());
+  WriteBytes(dir_.File("config.toml"), WriteToml(TrainOptions()));
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { CheckUnused(folder_, ExistingRun::kRefuse); }, "is not empty",
       "--resume " + folder_, "--force");

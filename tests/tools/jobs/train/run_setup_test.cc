@@ -3,56 +3,65 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/graph/model_file.h"
+#include "runtime/session.h"
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
+#include "trainer/autodiff/differentiate.h"
+#include "trainer/graph/prepare_model.h"
 
 namespace ort_ed {
 namespace {
+
+class Listener : public Observer {
+ public:
+  void OnNotice(const std::string& text) override { notices.push_back(text); }
+  void OnWarning(const std::string& text) override { warnings.push_back(text); }
+  std::vector<std::string> notices, warnings;
+};
 
 class Training : public ::testing::Test {
  protected:
   Training() {
     WriteBytes(dir_.File("rows.csv"), "0,1,1,0\n1,0,1,1\n0,0,0,1\n1,1,0,0\n");
-    config_.data = dir_.File("rows.csv");
-    config_.validation_fraction = 0;
-    config_.model_options = {{"hidden", "4"}};
-    config_.threads = 1;
+    options_.data.data = dir_.File("rows.csv");
+    options_.data.validation_fraction = 0;
+    options_.network.model = {"mlp", {{"hidden", "4"}}};
+    options_.run.threads = 1;
   }
 
-  RunSetup Begin() const { return ort_ed::SetUp(config_, nullptr); }
-  RunSetup GoOn(const Checkpoint& checkpoint) const {
-    return ort_ed::SetUp(config_, checkpoint, nullptr);
-  }
+  RunSetup Begin() { return ort_ed::SetUp(options_, listener_); }
+  RunSetup GoOn(const Checkpoint& checkpoint) { return ort_ed::SetUp(options_, checkpoint, listener_); }
 
   std::string BaseOf(const std::string& model, const std::string& base) {
-    config_.model = model;
-    config_.base = base;
-    if (model == "ising") config_.model_options.clear();
-    return Begin().config.base;
+    options_.network.model.kind = model;
+    options_.network.base = base;
+    if (model == "ising") options_.network.model.options.clear();
+    return Begin().options.network.base.kind;
   }
 
-  double Stabilisation(const std::string& method, bool exact) {
-    config_.method = method;
-    config_.exact = exact;
-    return Begin().config.w;
+  std::string Stabilisation(const std::string& method, bool exact) {
+    options_.contrast.method = {method, {{"exact", exact}}};
+    return FixedOptions(Begin().options).at("w");
   }
 
   static Checkpoint CheckpointOf(RunSetup& setup) {
     return {.step = 3,
-            .configuration = setup.config.Hash(),
+            .configuration = FixedOptions(setup.options),
             .data = setup.dataset.hash,
             .model = SerializeModel(setup.model),
             .running = {},
-            .state = setup.step->ReadState()};
+            .state = setup.learner->ReadState()};
   }
 
   TempDir dir_;
-  TrainConfig config_;
+  Listener listener_;
+  TrainOptions options_;
 };
 
 TEST_F(Training, ABaseIsAddedToModelsWithoutFieldsOfTheirOwn) {
@@ -64,49 +73,49 @@ TEST_F(Training, ABaseIsAddedToModelsWithoutFieldsOfTheirOwn) {
 }
 
 TEST_F(Training, AResnetHasTheBaseToo) {
-  config_.image_shape = "2x2";
-  config_.model = "resnet";
-  config_.model_options = {{"channels", "2"}, {"blocks", "1"}, {"downsample", "0"}};
-  EXPECT_EQ(Begin().config.base, "data");
+  options_.network.image_shape = "2x2";
+  options_.network.model = {"resnet", {{"channels", "2"}, {"blocks", "1"}, {"downsample", "0"}}};
+  EXPECT_EQ(Begin().options.network.base.kind, "data");
 }
 
 TEST_F(Training, AnEnumerationCountsTheRowOnce) {
-  EXPECT_EQ(Stabilisation("grid", true), 0);
-  EXPECT_EQ(Stabilisation("grid+erase", true), 0);
-  EXPECT_EQ(Stabilisation("grid", false), 1);
-  EXPECT_EQ(Stabilisation("grid+bernoulli", true), 1);
-  config_.origin["w"] = "--w";  // somebody asked for it
-  EXPECT_EQ(Stabilisation("grid", true), 1);
+  EXPECT_EQ(Stabilisation("grid", true), "0");
+  EXPECT_EQ(Stabilisation("grid+erase", true), "0");
+  EXPECT_EQ(Stabilisation("grid", false), "1");
+  EXPECT_EQ(Stabilisation("grid+bernoulli", true), "1");
+  EXPECT_TRUE(listener_.warnings.empty());
+  options_.objective.options["w"] = 1.0;  // somebody asked for it
+  EXPECT_EQ(Stabilisation("grid", true), "1");
+  EXPECT_THAT(listener_.warnings, testing::ElementsAre(testing::HasSubstr("w = 0 is the exact loss")));
 }
 
 TEST_F(Training, TheConfigurationNamesItsFilesAbsolutely) {
   WriteBytes(dir_.File("mine.onnx"), MlpModel(4, {3}));
-  config_.data = std::filesystem::relative(dir_.File("rows.csv"));
-  config_.validation = std::filesystem::relative(dir_.File("rows.csv"));
-  config_.model = std::filesystem::relative(dir_.File("mine.onnx"));
-  config_.model_options.clear();
-  const TrainConfig resolved = Begin().config;
-  EXPECT_EQ(resolved.data, dir_.File("rows.csv"));
-  EXPECT_EQ(resolved.validation, dir_.File("rows.csv"));
-  EXPECT_EQ(resolved.model, dir_.File("mine.onnx"));
-  EXPECT_EQ(resolved.base, "none");
+  options_.data.data = std::filesystem::relative(dir_.File("rows.csv"));
+  options_.data.validation = std::filesystem::relative(dir_.File("rows.csv"));
+  options_.network.model = Choice(std::filesystem::relative(dir_.File("mine.onnx")).string());
+  const TrainOptions resolved = Begin().options;
+  EXPECT_EQ(resolved.data.data, dir_.File("rows.csv"));
+  EXPECT_EQ(resolved.data.validation, dir_.File("rows.csv"));
+  EXPECT_EQ(resolved.network.model.kind, dir_.File("mine.onnx"));
+  EXPECT_EQ(resolved.network.base.kind, "none");
 }
 
 TEST_F(Training, AModelOfAFileHasNoOptions) {
   WriteBytes(dir_.File("mine.onnx"), MlpModel(4, {3}));
-  config_.model = dir_.File("mine.onnx");
+  options_.network.model.kind = dir_.File("mine.onnx");
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { Begin(); }, "an .onnx file has no options");
+      ErrorCode::kInvalidArgument, [&] { Begin(); }, "hidden has no effect with an .onnx file");
 }
 
 TEST_F(Training, GoesOnWithTheStateOfACheckpoint) {
   RunSetup setup = Begin();
   Checkpoint checkpoint = CheckpointOf(setup);
   std::ranges::fill(checkpoint.state.front().values, 0.25f);
-  config_.steps = 77;  // of the section [run]: may change
+  options_.run.steps = 77;  // of the section [run]: may change
   RunSetup resumed = GoOn(checkpoint);
-  EXPECT_EQ(resumed.config.steps, 77);
-  const auto state = resumed.step->ReadState();
+  EXPECT_EQ(resumed.options.run.steps, 77);
+  const auto state = resumed.learner->ReadState();
   ASSERT_EQ(state.size(), checkpoint.state.size());
   for (const StateTensor& expected : checkpoint.state) {
     const auto same = std::ranges::find_if(state, [&](const StateTensor& tensor) {
@@ -120,21 +129,110 @@ TEST_F(Training, GoesOnWithTheStateOfACheckpoint) {
 TEST_F(Training, DoesNotGoOnWithAnotherConfiguration) {
   RunSetup setup = Begin();
   const Checkpoint checkpoint = CheckpointOf(setup);
-  config_.learning_rate *= 2;
+  options_.optimizer.learning_rate *= 2;
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { GoOn(checkpoint); },
-      "the configuration is not the one that the checkpoint was made with");
+      "learning_rate was '0.002' when the run began and is '0.004' now");
+  options_.optimizer.learning_rate /= 2;
+  options_.contrast.method.options["epsilon"] = 0.2;  // of a kind
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { GoOn(checkpoint); },
+      "epsilon was '0.1' when the run began and is '0.2' now");
+}
+
+// Another seed gives other rows, too; the seed is what the user changed.
+TEST_F(Training, NamesTheSettingRatherThanTheDataThatItChanges) {
+  options_.data.data = "synth:ising:shape=2x2,rows=20,steps=20";
+  RunSetup setup = Begin();
+  const Checkpoint checkpoint = CheckpointOf(setup);
+  options_.batch.seed = 9;
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { GoOn(checkpoint); },
+      "seed was '0' when the run began and is '9' now");
+}
+
+TEST_F(Training, DoesNotCompareWhatAnOldCheckpointDoesNotTell) {
+  RunSetup setup = Begin();
+  Checkpoint checkpoint = CheckpointOf(setup);
+  checkpoint.configuration.clear();
+  listener_.notices.clear();
+  EXPECT_NO_THROW(GoOn(checkpoint));
+  EXPECT_THAT(listener_.notices, testing::Contains(testing::HasSubstr("they are not compared")));
 }
 
 TEST_F(Training, DoesNotGoOnWithOtherData) {
   RunSetup setup = Begin();
   const Checkpoint checkpoint = CheckpointOf(setup);
-  std::filesystem::rename(config_.data, dir_.File("moved.csv"));
-  config_.data = dir_.File("moved.csv");
+  std::filesystem::rename(options_.data.data, dir_.File("moved.csv"));
+  options_.data.data = dir_.File("moved.csv");
   EXPECT_NO_THROW(GoOn(checkpoint));  // another place, the same rows
-  WriteBytes(config_.data, "0,1,1,0\n1,0,1,1\n0,0,0,1\n1,1,0,1\n");
+  WriteBytes(options_.data.data, "0,1,1,0\n1,0,1,1\n0,0,0,1\n1,1,0,1\n");
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { GoOn(checkpoint); }, "moved.csv' is not the data", checkpoint.data);
+}
+
+TEST_F(Training, RowsInMemoryMustFitTheModel) {
+  WriteBytes(dir_.File("mine.onnx"), MlpModel(5, {3}));
+  options_.network.model = Choice(dir_.File("mine.onnx"));
+  RowTable rows{.rows = 2, .columns = 4, .values = {0, 1, 1, 0, 1, 0, 0, 1}};
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] { ort_ed::SetUp(options_, DatasetFromRows(rows, options_.data, 0), listener_); },
+      "the model has 5 variables, but the rows have 4");
+}
+
+TEST_F(Training, TheMetadataTellNoPlaceOfThisMachine) {
+  WriteBytes(dir_.File("mine.onnx"), MlpModel(4, {3}));
+  options_.network.model = Choice(dir_.File("mine.onnx"));
+  const RunSetup setup = Begin();
+  const std::string training = DescribeTraining(setup, 5);
+  EXPECT_THAT(training, testing::HasSubstr(R"("data":"rows.csv")"));
+  EXPECT_THAT(training, testing::Not(testing::HasSubstr("/")));
+  EXPECT_THAT(SerializeModel(setup.model), testing::Not(testing::HasSubstr(dir_.path())));
+}
+
+// What setting up does once, it does once: each of these takes long with a large model.
+class SetUpWork : public Training {
+ protected:
+  struct Work {
+    int64_t preparations = PreparationCount();
+    int64_t differentiations = DifferentiationCount();
+    int64_t sessions = OpenedSessionCount();
+  };
+
+  template <typename Call>
+  static Work Count(const Call& call) {
+    const Work before;
+    call();
+    const Work after;
+    return {after.preparations - before.preparations, after.differentiations - before.differentiations,
+            after.sessions - before.sessions};
+  }
+};
+
+TEST_F(SetUpWork, OfAnArchitecture) {
+  const Work work = Count([&] { Begin(); });
+  EXPECT_EQ(work.preparations, 1);
+  EXPECT_EQ(work.differentiations, 1);
+  EXPECT_LE(work.sessions, 4);
+}
+
+TEST_F(SetUpWork, OfAUsersModel) {
+  WriteBytes(dir_.File("mine.onnx"), MlpModel(4, {3}));
+  options_.network.model = Choice(dir_.File("mine.onnx"));
+  const Work work = Count([&] { Begin(); });
+  EXPECT_EQ(work.preparations, 1);
+  EXPECT_EQ(work.differentiations, 1);
+  EXPECT_LE(work.sessions, 5);
+}
+
+TEST_F(SetUpWork, OfAResumedRun) {
+  RunSetup setup = Begin();
+  const Checkpoint checkpoint = CheckpointOf(setup);
+  const Work work = Count([&] { GoOn(checkpoint); });
+  EXPECT_EQ(work.preparations, 1);
+  EXPECT_EQ(work.differentiations, 1);
+  EXPECT_LE(work.sessions, 4);
 }
 
 }  // namespace

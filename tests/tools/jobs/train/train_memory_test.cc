@@ -56,15 +56,15 @@ int64_t PeakOfTraining(const Size& size) {
   rows.close();
   const pid_t child = fork();
   if (child == 0) {
-    TrainConfig config;
-    config.data = data;
-    const std::string hidden = std::to_string(size.hidden);
-    config.model_options["hidden"] = hidden + "," + hidden;
-    config.batch_size = size.batch_size;
-    config.negatives = size.negatives;
-    config.steps = 4;
-    config.threads = 2;
-    const bool complete = StartTraining(config, dir.File("run"), ExistingRun::kRefuse, TrainHooks()).complete;
+    TrainOptions options;
+    options.data.data = data;
+    options.network.model.options["hidden"] = std::vector<int64_t>{size.hidden, size.hidden};
+    options.batch.batch_size = size.batch_size;
+    options.contrast.negatives = size.negatives;
+    options.run.steps = 4;
+    options.run.threads = 2;
+    Observer nobody;
+    const bool complete = TrainInFolder(options, dir.File("run"), ExistingRun::kRefuse, nobody).complete;
     std::ofstream(peak) << PeakOfThisProcess() << std::flush;
     _exit(complete ? 0 : 1);
   }

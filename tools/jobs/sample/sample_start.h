@@ -11,10 +11,11 @@ namespace ort_ed {
 
 // Where chains that draw samples start, and what of it they keep. Chain c belongs to row c mod rows.
 struct SampleStart {
-  std::vector<uint8_t> states;   // rows x dimension
-  std::vector<uint8_t> clamped;  // empty, or one row for all, or as states; 1: kept
-  std::vector<uint8_t> missing;  // empty, or as states; 1: not given, to be drawn from the base distribution
-  int64_t rows = 0;              // 0: no rows given
+  std::vector<uint8_t> states = {};   // rows x dimension
+  std::vector<uint8_t> clamped = {};  // empty, or one row for all, or as states; 1: kept
+  std::vector<uint8_t> missing =
+      {};            // empty, or as states; 1: not given, to be drawn from the base distribution
+  int64_t rows = 0;  // 0: no rows given
 
   // For `chains` chains.
   std::vector<float> States(const BernoulliBase& base, int64_t chains, uint64_t seed) const;

@@ -1,4 +1,4 @@
-#include "tools/jobs/chains.h"
+#include "tools/jobs/sample/chains.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/jobs/sample.h"
+#include "tools/jobs/sample/sample.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
-#include "tools/jobs/chains.h"
+#include "tools/jobs/sample/chains.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {

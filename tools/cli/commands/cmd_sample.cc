@@ -11,9 +11,9 @@
 #include "tools/cli/command.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
-#include "tools/jobs/chains.h"
 #include "tools/jobs/device_options.h"
-#include "tools/jobs/sample.h"
+#include "tools/jobs/sample/chains.h"
+#include "tools/jobs/sample/sample.h"
 #include "tools/picture/pictures.h"
 
 namespace ort_ed {

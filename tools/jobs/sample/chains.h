@@ -21,7 +21,7 @@ class ModelEnergy {
   ModelEnergy(const EnergyModel& model, int threads, Observer& observer);
 
   const EnergyModel& model() const { return model_; }
-  // Where it is not quadratic for less than `evaluation_budget` evaluations it counts as not quadratic.
+  // `evaluation_budget`: what it may cost to find out that the energy is quadratic; counts the first time.
   const std::shared_ptr<const EnergyFunction>& get(
       int64_t evaluation_budget = EnergyFunctionOptions().evaluation_budget);
 

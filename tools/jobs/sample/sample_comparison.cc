@@ -1,4 +1,4 @@
-#include "tools/jobs/sample_comparison.h"
+#include "tools/jobs/sample/sample_comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "ort_ed/mmd.h"
-#include "tools/jobs/chains.h"
+#include "tools/jobs/sample/chains.h"
 
 namespace ort_ed {
 namespace {

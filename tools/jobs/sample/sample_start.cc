@@ -1,4 +1,4 @@
-#include "tools/jobs/sample_start.h"
+#include "tools/jobs/sample/sample_start.h"
 
 #include <algorithm>
 

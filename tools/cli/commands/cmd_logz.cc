@@ -5,7 +5,7 @@
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
-#include "tools/cli/estimate_text.h"
+#include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"

@@ -10,16 +10,16 @@
 #include "runtime/data/row_writer.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
-#include "tools/jobs/sample_start.h"
+#include "tools/jobs/sample/sample_start.h"
 
 namespace ort_ed {
 
 struct SampleOptions {
-  std::optional<int64_t> samples;
+  std::optional<int64_t> samples = {};
   int64_t steps = 1000;
-  std::optional<int64_t> chains;
-  std::optional<int64_t> burn_in;
-  std::optional<int64_t> thin;
+  std::optional<int64_t> chains = {};
+  std::optional<int64_t> burn_in = {};
+  std::optional<int64_t> thin = {};
   double beta = 1;
   uint64_t seed = 0;
   Choice sampler = "gibbs";

@@ -8,13 +8,13 @@
 
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
-#include "tools/cli/estimate_text.h"
+#include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
-#include "tools/jobs/chains.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/evaluate.h"
+#include "tools/jobs/sample/chains.h"
 #include "tools/plot/energies_picture.h"
 
 namespace ort_ed {

@@ -1,4 +1,4 @@
-#include "tools/jobs/sample_start.h"
+#include "tools/jobs/sample/sample_start.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_F(ChainStart, MissingValuesAreDrawnAndTheOthersKept) {
 TEST_F(ChainStart, WithoutMissingValuesThereIsNothingToSample) {
   ExpectError(
       ErrorCode::kBadData, [&] { ReadSampleStart({}, File("full.csv", "1,1,0\n"), kDimension); },
-      "full.csv' has no missing value, so there is nothing to sample", "--init");
+      "full.csv' has no missing value, so there is nothing to sample", "give the rows that it belongs to");
 }
 
 }  // namespace

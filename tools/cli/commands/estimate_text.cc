@@ -1,4 +1,4 @@
-#include "tools/cli/estimate_text.h"
+#include "tools/cli/commands/estimate_text.h"
 
 #include <cmath>
 
