@@ -282,7 +282,7 @@ std::vector<std::string> GivenOptions::Keys() const {
   return keys;
 }
 
-std::string GivenOptions::OriginOf(const std::string& key) const {
+std::string GivenOptions::GetOrigin(const std::string& key) const {
   const auto found = given_.find(key);
   return found == given_.end() ? "" : found->second.origin;
 }
@@ -349,7 +349,7 @@ class OptionApplier {
 
   [[noreturn]] void Refuse(const std::string& key, const std::string& reason,
                            OptionError::Problem problem) const {
-    throw OptionError(key, reason, problem, given_.OriginOf(key));
+    throw OptionError(key, reason, problem, given_.GetOrigin(key));
   }
 
   void ApplyToKinds(const Option& option, void* object, const std::string& prefix) {

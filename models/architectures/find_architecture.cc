@@ -3,12 +3,7 @@
 
 namespace ort_ed {
 
-KindTable ArchitectureTable() {
-  KindTable table;
-  for (const ArchitectureKind* kind : Architectures())
-    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
-  return table;
-}
+KindTable ArchitectureTable() { return ListKinds(Architectures()); }
 
 const ArchitectureKind& FindArchitecture(std::string_view name) {
   return *FindNamed(Architectures(), name, "architecture");

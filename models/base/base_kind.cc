@@ -9,11 +9,7 @@ constexpr char kKey[] = "base";
 
 }
 
-KindTable BaseTable() {
-  KindTable table;
-  for (const BaseKind* kind : BaseKinds()) table.rows.push_back({kind->name, kind->summary, &kind->schema()});
-  return table;
-}
+KindTable BaseTable() { return ListKinds(BaseKinds()); }
 
 void AttachBase(onnx::ModelProto& model, const Choice& base, const BaseContext& context) {
   const std::vector<ChosenKind> chosen = Resolve(base, BaseTable(), kKey);

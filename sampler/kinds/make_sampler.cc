@@ -8,21 +8,14 @@ namespace {
 // Moves through temperatures by itself, which annealing does, too.
 constexpr std::string_view kTempering = "tempering";
 
-KindRow MakeRow(const SamplerKind& kind) { return {kind.name, kind.summary, &kind.schema()}; }
-
 }  // namespace
 
-KindTable SamplerTable() {
-  KindTable table;
-  for (const SamplerKind* kind : Samplers()) table.rows.push_back(MakeRow(*kind));
-  return table;
-}
+KindTable SamplerTable() { return ListKinds(Samplers()); }
 
 KindTable AnnealingSamplerTable() {
-  KindTable table;
-  for (const SamplerKind* kind : Samplers())
-    if (kind->exact && std::string_view(kind->name) != kTempering) table.rows.push_back(MakeRow(*kind));
-  return table;
+  std::vector<const SamplerKind*> kinds(Samplers().begin(), Samplers().end());
+  std::erase_if(kinds, [](const SamplerKind* kind) { return !kind->exact || kind->name == kTempering; });
+  return ListKinds(kinds);
 }
 
 const SamplerKind& FindSampler(const std::string& name) { return *FindNamed(Samplers(), name, "sampler"); }

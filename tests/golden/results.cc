@@ -26,13 +26,13 @@ std::string Crc(std::string_view bytes) {
 }
 
 template <typename Values>
-std::string BytesOf(const Values& values) {
+std::string AsBytes(const Values& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(*values.data())};
 }
 
 // Wherever in the tensor they are.
 std::string ValueBytes(const onnx::TensorProto& tensor) {
-  return tensor.raw_data() + BytesOf(tensor.float_data()) + BytesOf(tensor.int64_data());
+  return tensor.raw_data() + AsBytes(tensor.float_data()) + AsBytes(tensor.int64_data());
 }
 
 std::vector<onnx::TensorProto> SortedInitializers(const std::string& path) {
@@ -46,7 +46,7 @@ std::vector<onnx::TensorProto> SortedInitializers(const std::string& path) {
 std::string InitializersCrc(const std::string& path) {
   std::string bytes;
   for (const onnx::TensorProto& tensor : SortedInitializers(path))
-    bytes += tensor.name() + '\0' + BytesOf(tensor.dims()) + ValueBytes(tensor);
+    bytes += tensor.name() + '\0' + AsBytes(tensor.dims()) + ValueBytes(tensor);
   return Crc(bytes);
 }
 
@@ -103,7 +103,7 @@ GoldenResult Model(const Workshop& workshop, const std::string& name, const std:
 GoldenResult DrawnRows(const Workshop& workshop, const std::string& name, const std::string& printed) {
   const RowTable rows = ReadRows(workshop.Path(name + ".npy"));
   const double ones = std::accumulate(rows.values.begin(), rows.values.end(), 0.0);
-  GoldenResult result{.bits = {{"rows", Crc(BytesOf(rows.values))}},
+  GoldenResult result{.bits = {{"rows", Crc(AsBytes(rows.values))}},
                       .values = {{"rows", rows.rows},
                                  {"columns", rows.columns},
                                  {"mean", ones / static_cast<double>(rows.values.size())}}};

@@ -61,7 +61,7 @@ int RunCommand(const std::vector<std::string>& words) {
   try {
     command.run(given);
   } catch (const OptionError& error) {
-    const std::string origin = error.origin().empty() ? given.OriginOf(error.key()) : error.origin();
+    const std::string origin = error.origin().empty() ? given.GetOrigin(error.key()) : error.origin();
     spdlog::error("{}", Spelled(error, origin, command.schema()));
     return ExitCode(error, origin);
   }

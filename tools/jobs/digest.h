@@ -10,7 +10,7 @@ namespace ort_ed {
 std::string Digest(std::span<const std::byte> bytes);
 
 template <typename Values>
-std::string DigestOf(const Values& values) {
+std::string ComputeDigest(const Values& values) {
   return Digest(std::as_bytes(std::span(values)));
 }
 

@@ -15,7 +15,7 @@ namespace ort_ed {
 namespace {
 
 template <typename Values>
-MeanValue MeanOf(const Values& values) {
+MeanValue ComputeMean(const Values& values) {
   const auto n = static_cast<double>(values.size());
   double sum = 0;
   double squares = 0;
@@ -40,11 +40,11 @@ MeanValue RaiseNll(const MeanValue& energy, const std::vector<double>& log_weigh
     for (size_t repeat = 0; repeat < repeats; ++repeat) of_row[repeat] = -log_weights[repeat * rows + row];
     corrections[row] = -SummariseLogWeights(of_row).log_mean;
   }
-  const MeanValue correction = MeanOf(corrections);
+  const MeanValue correction = ComputeMean(corrections);
   return {energy.value + correction.value, std::hypot(energy.standard_error, correction.standard_error)};
 }
 
-std::optional<double> EntropyOf(const std::string& density, const RowTable& data) {
+std::optional<double> FindEntropy(const std::string& density, const RowTable& data) {
   if (density.empty()) return std::nullopt;
   const double entropy = FindPlanarDensity(density).entropy;
   if (data.columns != PlanarCode::kBits)
@@ -63,7 +63,7 @@ void EstimateNormaliser(const LogZRequest& request, const ChosenEstimator& estim
         RaiseNll(result.energy, outcome.test_log_weights, static_cast<size_t>(request.test_chains));
 }
 
-void WarnOf(EvaluateResult& result, Observer& observer) {
+void WarnOfUnreliable(EvaluateResult& result, Observer& observer) {
   if (!result.log_z.warning.empty()) Warn("log Z: " + result.log_z.warning, result, observer);
   if (result.reverse && !result.reverse->warning.empty())
     Warn("log Z, reverse: " + result.reverse->warning, result, observer);
@@ -112,11 +112,11 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
       (estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options)));
   const EnergyModel& model = guided ? loaded.with_gradient() : loaded.energy_model();
   EvaluateResult result;
-  result.entropy = EntropyOf(options.density, data);
+  result.entropy = FindEntropy(options.density, data);
   result.rows = data.rows;
   result.dimension = data.columns;
   result.data_energies = Energies(model, data);
-  result.energy = MeanOf(result.data_energies);
+  result.energy = ComputeMean(result.data_energies);
 
   ModelEnergy energy(model, options.threads, observer);
   EstimateNormaliser({.model = loaded,
@@ -127,7 +127,7 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
                       .test_rows = RandomRows(data, options.raise_rows, options.seed),
                       .test_chains = options.raise_chains},
                      estimator, result, observer);
-  WarnOf(result, observer);
+  WarnOfUnreliable(result, observer);
   if (options.comparison.samples > 0)
     result.samples = CompareSamples(PathFrom(options.comparison.base, energy), data, options.comparison,
                                     options.seed, options.threads, observer);

@@ -74,13 +74,14 @@ const EnergyModel& LoadedModel::with_gradient() const {
   return *state_->with_gradient;
 }
 
-std::string LoadedModel::Digest() const { return DigestOf(SerializeModel(proto())); }
+std::string LoadedModel::Digest() const { return ComputeDigest(SerializeModel(proto())); }
 
 void LoadedModel::WriteMetadata(const std::map<std::string, std::string>& entries) const {
   AtomicFile file(state_->path);
   const std::vector<std::byte> now = ReadFile(state_->path, "model");
-  const bool same = now == state_->bytes &&
-                    DigestOf(SerializeModel(LoadModel(now, state_->path, ExternalData::kLoad))) == Digest();
+  const bool same =
+      now == state_->bytes &&
+      ComputeDigest(SerializeModel(LoadModel(now, state_->path, ExternalData::kLoad))) == Digest();
   if (!same)
     throw Error(ErrorCode::kInvalidArgument,
                 "'" + state_->path +

@@ -76,7 +76,7 @@ std::vector<Tick> Ticks(const Axis& axis, int wanted) {
   return axis.logarithmic ? LogarithmicTicks(low, high, wanted) : LinearTicks(low, high, wanted);
 }
 
-Axis AxisOf(const std::vector<double>& values, bool logarithmic, const std::string& label) {
+Axis MakeAxis(const std::vector<double>& values, bool logarithmic, const std::string& label) {
   constexpr double kRoom = 0.04;
   double low = INFINITY, high = -INFINITY;
   for (const double value : values) {

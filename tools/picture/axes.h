@@ -31,7 +31,7 @@ struct Tick {
 std::vector<Tick> Ticks(const Axis& axis, int wanted);
 
 // The axis that holds all finite values (positive ones if logarithmic), with a little room at both ends.
-Axis AxisOf(const std::vector<double>& values, bool logarithmic, const std::string& label);
+Axis MakeAxis(const std::vector<double>& values, bool logarithmic, const std::string& label);
 
 // The place of a chart's data on the canvas, with y up.
 struct Frame {

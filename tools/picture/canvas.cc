@@ -136,7 +136,7 @@ void Canvas::Text(Position at, std::string_view text, const TextStyle& style) {
   const double width = TextWidth(text, style.size);
   double pen = style.align == Align::kLeft ? 0 : style.align == Align::kCentre ? -width / 2 : -width;
   for (const char character : text) {
-    const Glyph& glyph = GlyphOf(character);
+    const Glyph& glyph = FindGlyph(character);
     std::vector<std::vector<Position>> strokes = glyph.strokes;
     for (auto& stroke : strokes) {
       for (Position& p : stroke) {
@@ -151,7 +151,7 @@ void Canvas::Text(Position at, std::string_view text, const TextStyle& style) {
 
 double Canvas::TextWidth(std::string_view text, double size) {
   double width = 0;
-  for (const char character : text) width += GlyphOf(character).width + kGlyphGap;
+  for (const char character : text) width += FindGlyph(character).width + kGlyphGap;
   return text.empty() ? 0 : (width - kGlyphGap) * size / kCapitalHeight;
 }
 

@@ -157,7 +157,7 @@ std::array<Glyph, 128> MakeGlyphs() {
 
 }  // namespace
 
-const Glyph& GlyphOf(char character) {
+const Glyph& FindGlyph(char character) {
   static const std::array<Glyph, 128> glyphs = MakeGlyphs();
   const auto code = static_cast<unsigned char>(character);
   return glyphs[code < glyphs.size() ? code : 0];

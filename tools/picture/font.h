@@ -16,6 +16,6 @@ struct Glyph {
 inline constexpr double kCapitalHeight = 9;
 inline constexpr double kGlyphGap = 2.6;  // between two glyphs
 
-const Glyph& GlyphOf(char character);
+const Glyph& FindGlyph(char character);
 
 }  // namespace ort_ed

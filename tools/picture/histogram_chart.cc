@@ -47,7 +47,7 @@ void DrawChart(Canvas& canvas, const Rect& rect, const HistogramChart& chart) {
   std::vector<double> all;
   for (const HistogramSeries& series : chart.series)
     all.insert(all.end(), series.values.begin(), series.values.end());
-  const Axis x = AxisOf(all, false, chart.x_label);
+  const Axis x = MakeAxis(all, false, chart.x_label);
   std::vector<Bins> bins;
   double highest = 0;
   for (const HistogramSeries& series : chart.series) {

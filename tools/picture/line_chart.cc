@@ -76,12 +76,12 @@ std::vector<double> All(const std::vector<LineSeries>& series, Get get) {
 }  // namespace
 
 void DrawChart(Canvas& canvas, const Rect& rect, const LineChart& chart) {
-  const Axis x = AxisOf(All(
-                            chart.series, [](const LineSeries& s) -> const auto& { return s.x; }),
-                        chart.logarithmic_x, chart.x_label);
-  const Axis y = AxisOf(All(
-                            chart.series, [](const LineSeries& s) -> const auto& { return s.y; }),
-                        chart.logarithmic_y, chart.y_label);
+  const Axis x = MakeAxis(All(
+                              chart.series, [](const LineSeries& s) -> const auto& { return s.x; }),
+                          chart.logarithmic_x, chart.x_label);
+  const Axis y = MakeAxis(All(
+                              chart.series, [](const LineSeries& s) -> const auto& { return s.y; }),
+                          chart.logarithmic_y, chart.y_label);
   const Frame frame = FrameWithin(rect, x, y, chart.title);
   DrawGrid(canvas, frame);
   std::vector<LegendEntry> legend;

@@ -21,7 +21,7 @@ struct Size {
   int height;
 };
 
-Size SizeOf(const Chart& chart) {
+Size MeasureChart(const Chart& chart) {
   const auto* plane = std::get_if<PlaneChart>(&chart);
   if (plane == nullptr) return {kChartWidth, kChartHeight};
   return {plane->color_bar ? kPlaneBarWidth : kPlaneWidth, kPlaneHeight};
@@ -49,8 +49,8 @@ PlaneChart MatrixChart(const std::string& title, const std::vector<double>& matr
 Canvas ChartPicture(std::span<const Chart> charts, int columns) {
   Size cell{1, 1};
   for (const Chart& chart : charts) {
-    cell.width = std::max(cell.width, SizeOf(chart).width);
-    cell.height = std::max(cell.height, SizeOf(chart).height);
+    cell.width = std::max(cell.width, MeasureChart(chart).width);
+    cell.height = std::max(cell.height, MeasureChart(chart).height);
   }
   const int count = static_cast<int>(charts.size());
   columns = std::clamp(columns, 1, std::max(count, 1));

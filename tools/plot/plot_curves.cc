@@ -34,7 +34,7 @@ std::string Words(std::string metric) {
   return metric;
 }
 
-LineSeries SeriesOf(const std::vector<MetricsLine>& lines, const std::string& metric) {
+LineSeries MakeSeries(const std::vector<MetricsLine>& lines, const std::string& metric) {
   LineSeries series{.name = Words(metric), .x = {}, .y = {}};
   for (const MetricsLine& line : lines) {
     for (const auto& [name, value] : line.values) {
@@ -89,7 +89,7 @@ Canvas TrainingCurvesPicture(const std::vector<MetricsLine>& lines) {
                     .logarithmic_x = false,
                     .logarithmic_y = group.logarithmic};
     for (const std::string& metric : group.metrics) {
-      LineSeries series = SeriesOf(lines, metric);
+      LineSeries series = MakeSeries(lines, metric);
       if (!series.x.empty()) chart.series.push_back(std::move(series));
     }
     if (!chart.series.empty()) charts.push_back(std::move(chart));

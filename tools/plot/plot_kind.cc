@@ -2,11 +2,7 @@
 
 namespace ort_ed {
 
-KindTable PlotTable() {
-  KindTable table;
-  for (const PlotKind* kind : PlotKinds()) table.rows.push_back({kind->name, kind->summary, &kind->schema()});
-  return table;
-}
+KindTable PlotTable() { return ListKinds(PlotKinds()); }
 
 std::string PlotsOfModels() {
   std::string names;

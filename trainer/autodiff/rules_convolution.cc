@@ -16,7 +16,7 @@ std::vector<int64_t> KnownShape(const GradContext& node, int i) {
   return *shape;
 }
 
-std::vector<int64_t> KernelOf(const std::vector<int64_t>& weight_shape) {
+std::vector<int64_t> ReadKernel(const std::vector<int64_t>& weight_shape) {
   return {weight_shape.begin() + 2, weight_shape.end()};
 }
 
@@ -25,7 +25,7 @@ std::vector<int64_t> KernelOf(const std::vector<int64_t>& weight_shape) {
 Value ReversedWeights(const Value& weights, const std::vector<int64_t>& shape, int64_t group) {
   GraphBuilder& graph = *weights.graph;
   const auto axes = static_cast<int64_t>(shape.size()) - 2;
-  const std::vector<int64_t> kernel = KernelOf(shape);
+  const std::vector<int64_t> kernel = ReadKernel(shape);
   Value result = weights;
   if (std::any_of(kernel.begin(), kernel.end(), [](int64_t k) { return k > 1; })) {
     const std::vector<int64_t> backwards(axes, -1), before_first(axes, -(int64_t{1} << 31));
@@ -146,7 +146,7 @@ void Conv(GradContext& node) {
   const std::vector<int64_t> weight_shape = KnownShape(node, 1);
   const int64_t group = node.Int("group", 1);
   const WindowGeometry window =
-      ReadWindowGeometry(node, node.InputInfo(0), node.OutputInfo(), KernelOf(weight_shape));
+      ReadWindowGeometry(node, node.InputInfo(0), node.OutputInfo(), ReadKernel(weight_shape));
   if (node.Needs(0)) node.SetGradient(0, CarryBack(g, node.Input(1), weight_shape, group, window));
   if (node.Needs(1)) node.SetGradient(1, WeightGradient(node.Input(0), g, weight_shape, group, window));
   if (node.Needs(2)) node.SetGradient(2, SumOverPositions(g, window.axes()));
@@ -158,7 +158,7 @@ void ConvTranspose(GradContext& node) {
   const std::vector<int64_t> weight_shape = KnownShape(node, 1);
   const int64_t group = node.Int("group", 1);
   const WindowGeometry window =
-      ReadWindowGeometry(node, node.OutputInfo(), node.InputInfo(0), KernelOf(weight_shape), true);
+      ReadWindowGeometry(node, node.OutputInfo(), node.InputInfo(0), ReadKernel(weight_shape), true);
   if (node.Needs(0)) {
     Attributes attributes = ForwardAttributes(window);
     attributes["group"] = group;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kAdd[] = "add";
 
-// ExtentOf(x, axis) as a 1-D tensor of one number.
-Value ExtentOf(const Value& x, int64_t axis) {
+// The extent of x along an axis as a 1-D tensor of one number.
+Value ReadExtent(const Value& x, int64_t axis) {
   return Op("Gather", {Op("Shape", {x}), x.graph->Ints({{axis}})});
 }
 
@@ -55,7 +55,7 @@ void Gather(GradContext& node) {
     const Value one_axis = ShapeWithExtent(node.Input(0), axis, rank, Op("Shape", {indices}));
     g = Op("Reshape", {g, one_axis});
   }
-  node.SetGradient(0, PutBack(node, g, indices, axis, rank, ExtentOf(node.Input(0), axis)));
+  node.SetGradient(0, PutBack(node, g, indices, axis, rank, ReadExtent(node.Input(0), axis)));
 }
 
 void GatherElements(GradContext& node) {
@@ -176,7 +176,7 @@ void Slice(GradContext& node) {
   Value g = node.OutputGradient();
   for (size_t i = 0; i < axes.size(); ++i) {
     const Value which = graph.Ints({{static_cast<int64_t>(i)}});
-    const Value extent = ExtentOf(node.Input(0), axes[i]);
+    const Value extent = ReadExtent(node.Input(0), axes[i]);
     std::vector<Value> inputs = {Positions(extent), Op("Gather", {node.Input(1), which}),
                                  Op("Gather", {node.Input(2), which})};
     if (node.HasInput(4)) {
@@ -207,7 +207,7 @@ void PadByPosition(GradContext& node, const std::string& mode) {
   const auto count = static_cast<int64_t>(axes.size());
   Value g = node.OutputGradient();
   for (int64_t i = count - 1; i >= 0; --i) {
-    const Value extent = ExtentOf(node.Input(0), axes[i]);
+    const Value extent = ReadExtent(node.Input(0), axes[i]);
     const Value pads = Op("Gather", {node.Input(1), graph.Ints({{i, count + i}})});
     const Value positions = Op("Pad", {Positions(extent), pads}, {{"mode", mode}});
     g = PutBack(node, g, positions, axes[i], node.Rank(0), extent);

@@ -29,7 +29,7 @@ onnx::ModelProto CopyGraph() {
   return model;
 }
 
-std::vector<int64_t> LengthOf(const std::vector<float>& values) {
+std::vector<int64_t> MakeShape(const std::vector<float>& values) {
   return {static_cast<int64_t>(values.size())};
 }
 
@@ -92,7 +92,7 @@ void DeviceMemoryPool::Write(const std::vector<float>& values, const Ort::Value&
     std::ranges::copy(values, const_cast<float*>(vector.GetTensorData<float>()));
     return;
   }
-  copy_->BindInput("from", HostTensor(const_cast<float*>(values.data()), LengthOf(values)));
+  copy_->BindInput("from", HostTensor(const_cast<float*>(values.data()), MakeShape(values)));
   copy_->BindOutput("to", vector);
   copy_->Run();
 }

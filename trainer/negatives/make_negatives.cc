@@ -10,10 +10,8 @@ constexpr char kKey[] = "method";
 }
 
 KindTable NegativeTable() {
-  KindTable table;
+  KindTable table = ListKinds(NegativeKinds());
   table.joined = true;
-  for (const NegativeKind* kind : NegativeKinds())
-    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
   return table;
 }
 

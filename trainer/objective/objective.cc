@@ -2,12 +2,7 @@
 
 namespace ort_ed {
 
-KindTable ObjectiveTable() {
-  KindTable table;
-  for (const ObjectiveKind* kind : ObjectiveKinds())
-    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
-  return table;
-}
+KindTable ObjectiveTable() { return ListKinds(ObjectiveKinds()); }
 
 std::unique_ptr<Objective> MakeObjective(const Choice& objective) {
   const std::vector<ChosenKind> chosen = Resolve(objective, ObjectiveTable(), "objective");

@@ -30,7 +30,7 @@ std::optional<int64_t> LengthOfVector(const TensorInfos& infos, const std::strin
 int64_t LongestVector(const onnx::GraphProto& graph, const TensorInfos& infos) {
   int64_t longest = 0;
   for (const auto& node : graph.node()) {
-    if (!ElementwiseOpOf(node.op_type()) || !node.domain().empty()) continue;
+    if (!FindElementwiseOp(node.op_type()) || !node.domain().empty()) continue;
     longest = std::max(longest, LengthOfVector(infos, node.output(0)).value_or(0));
   }
   return longest;
@@ -56,7 +56,7 @@ struct Grouping {
   }
 
   static bool CanJoin(const onnx::NodeProto& node, const TensorInfos& infos, int64_t length) {
-    if (!node.domain().empty() || !ElementwiseOpOf(node.op_type())) return false;
+    if (!node.domain().empty() || !FindElementwiseOp(node.op_type())) return false;
     if (LengthOfVector(infos, node.output(0)) != length) return false;
     return std::ranges::all_of(node.input(), [&](const std::string& input) {
       const auto operand = LengthOfVector(infos, input);
@@ -103,7 +103,7 @@ onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups,
   onnx::AttributeProto& results = AddAttribute(fused, "results", onnx::AttributeProto::INTS);
   const std::set<std::string> wanted = TensorsWanted(graph, groups);
   for (const auto* node : groups.members) {
-    program.add_ints(static_cast<int64_t>(*ElementwiseOpOf(node->op_type())));
+    program.add_ints(static_cast<int64_t>(*FindElementwiseOp(node->op_type())));
     program.add_ints(number.at(node->input(0)));
     program.add_ints(number.at(node->input(node->input_size() - 1)));
     const auto value = static_cast<int64_t>(number.size());

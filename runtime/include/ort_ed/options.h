@@ -92,6 +92,14 @@ struct KindTable {
   std::string file_suffix = "";  // a name that ends so is a file in place of a kind; it has no options
 };
 
+// What a Choice may hold of a table whose rows have name, summary and schema.
+template <typename Kinds>
+KindTable ListKinds(const Kinds& kinds) {
+  KindTable table;
+  for (const auto* kind : kinds) table.rows.push_back({kind->name, kind->summary, &kind->schema()});
+  return table;
+}
+
 // One option as it was declared.
 struct Option {
   // Has an effect only where the option `key` of the same schema lies in `domain`.
@@ -364,9 +372,9 @@ class ORT_ED_API GivenOptions {
   bool Has(const std::string& key) const { return given_.contains(key); }
   std::vector<std::string> Keys() const;
   // Of a key that was given.
-  const OptionValue& ValueOf(const std::string& key) const { return given_.at(key).value; }
+  const OptionValue& GetValue(const std::string& key) const { return given_.at(key).value; }
   // Where it was given; empty: nowhere.
-  std::string OriginOf(const std::string& key) const;
+  std::string GetOrigin(const std::string& key) const;
 
   // Sets what was given of the schema's options, and of the options of the kinds that are chosen. Then
   // refuses what has no effect: options of kinds that were not chosen and those whose conditions do not hold.

@@ -36,15 +36,15 @@ TEST(Ticks, AreRoundNumbersThatCoverTheAxis) {
 }
 
 TEST(AxisOf, HoldsAllValuesWhateverTheyAre) {
-  const Axis plain = AxisOf({3, -1, NAN, INFINITY}, false, "x");
+  const Axis plain = MakeAxis({3, -1, NAN, INFINITY}, false, "x");
   EXPECT_LT(plain.low, -1);
   EXPECT_GT(plain.high, 3);
   EXPECT_LT(plain.high, 4);
-  const Axis positive = AxisOf({-5, 0, 0.01, 10}, true, "");
+  const Axis positive = MakeAxis({-5, 0, 0.01, 10}, true, "");
   EXPECT_GT(positive.low, 0);
   EXPECT_LT(positive.low, 0.01);
   for (const auto& values : std::vector<std::vector<double>>{{}, {0}, {7, 7}, {-1e9}, {NAN}}) {
-    const Axis axis = AxisOf(values, false, "");
+    const Axis axis = MakeAxis(values, false, "");
     EXPECT_LT(axis.low, axis.high);
     EXPECT_FALSE(Ticks(axis, 5).empty());
   }

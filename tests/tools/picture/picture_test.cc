@@ -109,9 +109,9 @@ TEST(Canvas, ImpossibleSizesAndDamagedPicturesAreErrors) {
 }
 
 TEST(Font, EveryLetterAndDigitIsDrawnWithinItsBox) {
-  const Glyph& unknown = GlyphOf('\x01');
+  const Glyph& unknown = FindGlyph('\x01');
   for (char character = ' ' + 1; character < 127; ++character) {
-    const Glyph& glyph = GlyphOf(character);
+    const Glyph& glyph = FindGlyph(character);
     EXPECT_FALSE(glyph.strokes.empty()) << character;
     if (std::isalnum(static_cast<unsigned char>(character))) {
       EXPECT_NE(&glyph, &unknown) << character;

@@ -150,7 +150,7 @@ std::string WhatFailed(const ModelCheck& check, const std::string& path) {
   return "";
 }
 
-ModelCheck CheckOf(const CheckCommand& command) {
+ModelCheck RunCheckJob(const CheckCommand& command) {
   try {
     Terminal terminal;
     return Check(LoadedModel(command.model), command.gradients, terminal).check;
@@ -161,7 +161,7 @@ ModelCheck CheckOf(const CheckCommand& command) {
 }
 
 void RunCheck(const CheckCommand& command) {
-  const ModelCheck check = CheckOf(command);
+  const ModelCheck check = RunCheckJob(command);
   if (command.json) {
     PrintJson(check, command.model);
   } else {

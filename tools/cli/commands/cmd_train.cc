@@ -90,7 +90,7 @@ void RefuseContradictions(const TrainCommand& command) {
 TrainCommand OwnOptions(const GivenOptions& given) {
   GivenOptions own;
   for (const std::string& key : given.Keys())
-    if (IsOfRun(key)) own.Add(key, given.ValueOf(key), given.OriginOf(key));
+    if (IsOfRun(key)) own.Add(key, given.GetValue(key), given.GetOrigin(key));
   TrainCommand command;
   own.ApplyTo(command);
   return command;
@@ -109,7 +109,7 @@ GivenOptions AllSettings(const TrainCommand& command, const GivenOptions& given)
       throw OptionError(
           key, fmt::format("cannot change when a run is resumed; start a new one with --config RUN/{} -o ...",
                            run_file::kConfig));
-    settings.Add(key, given.ValueOf(key), given.OriginOf(key));
+    settings.Add(key, given.GetValue(key), given.GetOrigin(key));
   }
   return settings;
 }
@@ -123,7 +123,7 @@ TrainResult RunJob(const GivenOptions& settings, TrainTerminal& terminal, const 
     return result;
   } catch (const OptionError& error) {
     if (!error.origin().empty()) throw;
-    throw OptionError(error.key(), error.reason(), error.problem(), settings.OriginOf(error.key()));
+    throw OptionError(error.key(), error.reason(), error.problem(), settings.GetOrigin(error.key()));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kRuntime) terminal.TryToDrawCurves();  // diverged: the curves show how
     throw;

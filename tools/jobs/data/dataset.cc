@@ -62,7 +62,7 @@ void ReadValidation(const DataOptions& options, uint64_t data_seed, int64_t colu
   dataset.hash += ", validated on " + store.Hash();
 }
 
-std::vector<double> MeanOf(const RowStore& store, std::span<const uint32_t> members) {
+std::vector<double> ComputeMean(const RowStore& store, std::span<const uint32_t> members) {
   std::vector<double> mean(static_cast<size_t>(store.columns()));
   for (const uint32_t row : members) store.AddTo(row, mean);
   for (double& value : mean) value /= static_cast<double>(members.size());
@@ -84,7 +84,7 @@ Dataset FromStore(RowStore store, const DataOptions& options, uint64_t seed) {
     members.erase(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(held_out));
   }
   dataset.training_rows = static_cast<int64_t>(members.size());
-  dataset.mean = MeanOf(store, members);
+  dataset.mean = ComputeMean(store, members);
   dataset.training = ShuffledRows(std::move(store), std::move(members), seed);
   return dataset;
 }

@@ -34,7 +34,7 @@ class IsingSet : public SyntheticSet {
   };
 
   IsingSet(const Options& options, int threads)
-      : lattice_(LatticeOf(options.shape)),
+      : lattice_(MakeLattice(options.shape)),
         sigma_(options.sigma),
         updates_(options.steps),
         threads_(threads) {}
@@ -57,7 +57,7 @@ class IsingSet : public SyntheticSet {
   }
 
  private:
-  static Lattice LatticeOf(const std::string& text) {
+  static Lattice MakeLattice(const std::string& text) {
     const auto shape = ParseShape(text);
     if (!shape)
       throw OptionError("shape", fmt::format("must be a height and a width such as 10x10, not '{}'", text));

@@ -26,7 +26,7 @@ AnnealingPlan MakePlan(const char* estimator, const LogZRequest& request, const 
   return plan;
 }
 
-Choice SamplerOf(const OptionMap& given) {
+Choice ChooseSampler(const OptionMap& given) {
   return MakeOptions<AnnealingEstimatorOptions>(given).annealing.sampler;
 }
 
@@ -65,12 +65,12 @@ LogZOutcome EstimateByRaise(const LogZRequest& request, const OptionMap& options
 }  // namespace
 
 const EstimatorKind kAisEstimator = {"ais", "annealed importance sampling; on average a little below log Z",
-                                     &SchemaOf<AnnealingEstimatorOptions>, EstimateByAis, SamplerOf};
+                                     &SchemaOf<AnnealingEstimatorOptions>, EstimateByAis, ChooseSampler};
 
 const EstimatorKind kRaiseEstimator = {
     "raise",
     "the same in reverse; on average a little above log Z if it starts at samples of the model: given rows, "
     "or what ais ends with",
-    &SchemaOf<AnnealingEstimatorOptions>, EstimateByRaise, SamplerOf};
+    &SchemaOf<AnnealingEstimatorOptions>, EstimateByRaise, ChooseSampler};
 
 }  // namespace ort_ed

@@ -18,8 +18,8 @@ StatePlan AnnealingPlan::Describe() const {
   plan["chains at once"] = std::to_string(options.chains_at_once);
   plan["estimator"] = estimator;
   plan["model"] = model_digest;
-  plan["base"] = DigestOf(path.base.fields());
-  plan["starting rows"] = starts.empty() ? "" : DigestOf(starts);
+  plan["base"] = ComputeDigest(path.base.fields());
+  plan["starting rows"] = starts.empty() ? "" : ComputeDigest(starts);
   return plan;
 }
 

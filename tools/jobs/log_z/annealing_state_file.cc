@@ -24,7 +24,7 @@ std::string Checksum(std::span<const uint8_t> bytes) {
   return fmt::format("{:08x}", static_cast<uint32_t>(crc32_z(0, bytes.data(), bytes.size())));
 }
 
-std::span<const uint8_t> BytesOf(std::string_view text) {
+std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
@@ -38,7 +38,7 @@ std::string Unsealed(const std::string& file) {
   constexpr size_t kChecksumSize = 8;
   if (file.size() < kChecksumSize) return {};
   const std::string bytes = file.substr(kChecksumSize);
-  return Checksum(BytesOf(bytes)) == file.substr(0, kChecksumSize) ? bytes : std::string();
+  return Checksum(AsBytes(bytes)) == file.substr(0, kChecksumSize) ? bytes : std::string();
 }
 
 // Members that differ; where there are none, those that only one of them has: options of a sampler say

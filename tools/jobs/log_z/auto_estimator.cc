@@ -11,12 +11,12 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Obser
   return kAisEstimator.estimate(request, options, observer);
 }
 
-Choice SamplerOf(const OptionMap& options) { return kAisEstimator.sampler(options); }
+Choice ChooseSampler(const OptionMap& options) { return kAisEstimator.sampler(options); }
 
 }  // namespace
 
 const EstimatorKind kAutoEstimator = {"auto", "exact up to D = 20, else ais, whose options it takes",
                                       []() -> const Schema& { return kAisEstimator.schema(); }, Estimate,
-                                      SamplerOf};
+                                      ChooseSampler};
 
 }  // namespace ort_ed

@@ -7,12 +7,7 @@ EnergyPath PathFrom(PathBase base, ModelEnergy& energy) {
   return EnergyPath(energy.get(), BernoulliBase::OfModel(energy.model()));
 }
 
-KindTable EstimatorTable() {
-  KindTable table;
-  for (const EstimatorKind* kind : Estimators())
-    table.rows.push_back({kind->name, kind->summary, &kind->schema()});
-  return table;
-}
+KindTable EstimatorTable() { return ListKinds(Estimators()); }
 
 ChosenEstimator FindEstimator(const Choice& estimator) {
   const ChosenKind chosen = Resolve(estimator, EstimatorTable(), "estimator").front();

@@ -29,7 +29,7 @@ std::vector<T> List(const toml::node& node, const char* expected) {
 }
 
 // In the type of the option; text only where the option is text, or where it is a list written "1,2".
-OptionValue ValueOf(const toml::node& node, OptionType type) {
+OptionValue GetValue(const toml::node& node, OptionType type) {
   switch (type) {
     case OptionType::kFlag:
       return Exactly<bool>(node, "true or false");
@@ -106,7 +106,7 @@ class Reader {
     });
     if (is_table) return ReadTable(section, key, node);
     const FileOption& option = Find(section, "", key);
-    Add(name, key, [&] { return ValueOf(node, option.visible.option->type); });
+    Add(name, key, [&] { return GetValue(node, option.visible.option->type); });
   }
 
   void ReadTable(const std::string& section, const toml::key& key, const toml::node& node) {

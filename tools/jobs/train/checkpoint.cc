@@ -153,7 +153,7 @@ uint32_t ReadCrc(std::istream& file, uint64_t size) {
 
 }  // namespace
 
-std::vector<StateTensor> Checkpoint::TensorsOf(const std::string& owner) const {
+std::vector<StateTensor> Checkpoint::SelectTensors(const std::string& owner) const {
   std::vector<StateTensor> tensors;
   for (const StateTensor& tensor : state)
     if (tensor.owner == owner) tensors.push_back(tensor);
@@ -202,7 +202,7 @@ Checkpoint ReadCheckpoint(const std::string& path) {
   }
 }
 
-std::string CheckpointFolder::PathOf(int64_t step) const {
+std::string CheckpointFolder::MakePath(int64_t step) const {
   return fmt::format("{}/{}{}{}", folder_, kPrefix, step, kSuffix);
 }
 
@@ -214,7 +214,7 @@ std::vector<int64_t> CheckpointFolder::Steps() const {
     int64_t step = -1;
     std::from_chars(name.data() + std::min(name.size(), sizeof(kPrefix) - 1), name.data() + name.size(),
                     step);
-    if (step >= 0 && entry.path() == PathOf(step)) steps.push_back(step);
+    if (step >= 0 && entry.path() == MakePath(step)) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -222,15 +222,15 @@ std::vector<int64_t> CheckpointFolder::Steps() const {
 
 void CheckpointFolder::Write(const Checkpoint& checkpoint, int keep, const StateValues& values) const {
   std::filesystem::create_directories(folder_);
-  WriteCheckpoint(PathOf(checkpoint.step), checkpoint, values);
+  WriteCheckpoint(MakePath(checkpoint.step), checkpoint, values);
   std::vector<int64_t> steps = Steps();
   // Newer than the one just written: left over from before the run was resumed at an older checkpoint.
   while (steps.back() > checkpoint.step) {
-    std::filesystem::remove(PathOf(steps.back()));
+    std::filesystem::remove(MakePath(steps.back()));
     steps.pop_back();
   }
   for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i)
-    std::filesystem::remove(PathOf(steps[i]));
+    std::filesystem::remove(MakePath(steps[i]));
 }
 
 Checkpoint CheckpointFolder::Read(int64_t step) const {
@@ -240,14 +240,14 @@ Checkpoint CheckpointFolder::Read(int64_t step) const {
                 fmt::format("'{}' has no checkpoint of step {}; there are {}", folder_, step,
                             steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
   }
-  return ReadCheckpoint(PathOf(step));
+  return ReadCheckpoint(MakePath(step));
 }
 
 std::optional<Checkpoint> CheckpointFolder::ReadNewest(Observer& observer) const {
   const std::vector<int64_t> steps = Steps();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     try {
-      return ReadCheckpoint(PathOf(*step));
+      return ReadCheckpoint(MakePath(*step));
     } catch (const Error& error) {
       observer.OnWarning(fmt::format("{}; trying the one before", error.what()));
     }

@@ -24,7 +24,7 @@ struct Checkpoint {
   std::map<std::string, double> running;  // sums of the metrics since the last logged line
   std::vector<StateTensor> state;         // of all owners
 
-  std::vector<StateTensor> TensorsOf(const std::string& owner) const;
+  std::vector<StateTensor> SelectTensors(const std::string& owner) const;
 };
 
 // Gives the values of a float tensor of the state when they are to be written.
@@ -44,7 +44,7 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string folder) : folder_(std::move(folder)) {}
 
-  std::string PathOf(int64_t step) const;
+  std::string MakePath(int64_t step) const;
   std::vector<int64_t> Steps() const;  // ascending
 
   // Writes one and, after it is safely there, removes all but the newest `keep`.

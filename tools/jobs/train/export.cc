@@ -44,7 +44,7 @@ void SetValues(onnx::ModelProto& model, const StateTensor& state) {
   tensor->set_raw_data(state.values.data(), state.values.size() * sizeof(float));
 }
 
-StateTensor WithZerosOf(std::span<const float> parameters, StateTensor average) {
+StateTensor CopyZeros(std::span<const float> parameters, StateTensor average) {
   if (parameters.size() == average.values.size()) KeepZeros(parameters, average.values);
   return average;
 }
@@ -109,7 +109,7 @@ onnx::ModelProto RestoreModel(const Checkpoint& checkpoint, Weights weights) {
     if (tensor.kind == kParametersKind) parameters[tensor.parameter] = tensor.values;
   for (const StateTensor& tensor : checkpoint.state) {
     if (tensor.kind != (averaged ? kAverageKind : kParametersKind)) continue;
-    SetValues(model, averaged ? WithZerosOf(parameters[tensor.parameter], tensor) : tensor);
+    SetValues(model, averaged ? CopyZeros(parameters[tensor.parameter], tensor) : tensor);
   }
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
   return model;

@@ -192,7 +192,7 @@ void Run::ThrowDiverged(int64_t step) const {
   const std::string saved =
       records_ == nullptr ? ""
                           : fmt::format(". The last good checkpoint is '{}'",
-                                        records_->checkpoints.PathOf(records_->checkpoints.Steps().back()));
+                                        records_->checkpoints.MakePath(records_->checkpoints.Steps().back()));
   throw Error(
       ErrorCode::kRuntime,
       fmt::format("the training diverged at step {}: loss {}, energies {} of positives and {} of negatives, "

@@ -221,8 +221,8 @@ RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer
             setup.options.data.data, checkpoint.data, setup.dataset.hash));
   }
   MakeLearner(setup, std::move(network));
-  setup.learner->WriteState(checkpoint.TensorsOf("energy"));
-  setup.negatives->Load(checkpoint.TensorsOf("negatives"));
+  setup.learner->WriteState(checkpoint.SelectTensors("energy"));
+  setup.negatives->Load(checkpoint.SelectTensors("negatives"));
   return setup;
 }
 

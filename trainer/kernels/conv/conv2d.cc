@@ -99,7 +99,7 @@ void Conv2d(const KernelContext& context, const Conv2dShape& shape, const float*
             const float* bias, float* y) {
   if (WinogradPays(shape)) return WinogradConv2d(context, shape, x, w, bias, y);
   const size_t taps = shape.kernel_height * shape.kernel_width;
-  PixelSums sums(context, InputOf(shape), OutputOf(shape));
+  PixelSums sums(context, InputShape(shape), OutputShape(shape));
   sums.AddGrid(ForwardGrid(shape), [&](size_t tap, size_t in, size_t out) {
     return w[(out * shape.in_channels + in) * taps + tap];
   });
@@ -110,7 +110,7 @@ void Conv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, con
                      float* dx) {
   if (WinogradPays(shape)) return WinogradConv2dInputGrad(context, shape, dy, w, dx);
   const size_t taps = shape.kernel_height * shape.kernel_width;
-  PixelSums sums(context, OutputOf(shape), InputOf(shape));
+  PixelSums sums(context, OutputShape(shape), InputShape(shape));
   for (Grid& grid : InputGradGrids(shape)) {
     sums.AddGrid(std::move(grid), [&](size_t tap, size_t out, size_t in) {
       return w[(out * shape.in_channels + in) * taps + tap];

@@ -22,8 +22,8 @@ struct ImageShape {
   size_t size() const { return channels * pixels(); }
 };
 
-inline ImageShape InputOf(const Conv2dShape& s) { return {s.in_channels, s.in_height, s.in_width}; }
-inline ImageShape OutputOf(const Conv2dShape& s) { return {s.out_channels, s.out_height, s.out_width}; }
+inline ImageShape InputShape(const Conv2dShape& s) { return {s.in_channels, s.in_height, s.in_width}; }
+inline ImageShape OutputShape(const Conv2dShape& s) { return {s.out_channels, s.out_height, s.out_width}; }
 
 // A place of the kernel: which weight, and where its source pixel lies from the position's own.
 struct Tap {

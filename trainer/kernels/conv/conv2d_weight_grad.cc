@@ -15,8 +15,8 @@ class WeightGrad {
   WeightGrad(const KernelContext& context, const Conv2dShape& shape)
       : context_(context),
         shape_(shape),
-        input_(InputOf(shape)),
-        output_(OutputOf(shape)),
+        input_(InputShape(shape)),
+        output_(OutputShape(shape)),
         grid_(ForwardGrid(shape)),
         gathered_(GatheringPays(grid_, input_)),
         parts_(std::min(OuterProductSum::Parts(shape.images * output_.pixels(), WeightCount()),

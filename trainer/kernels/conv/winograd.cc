@@ -127,7 +127,7 @@ bool WinogradPays(const Conv2dShape& s) {
 
 void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
                     const float* bias, float* y) {
-  const Tiling tiling{InputOf(shape), OutputOf(shape), shape.pad_top, shape.pad_left};
+  const Tiling tiling{InputShape(shape), OutputShape(shape), shape.pad_top, shape.pad_left};
   const PackedPanels weights = PackWeights(context, tiling, [&](size_t in, size_t out, float* kernel) {
     std::copy_n(w + (out * shape.in_channels + in) * 9, 9, kernel);
   });
@@ -137,7 +137,7 @@ void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, cons
 // A convolution with the kernels turned round.
 void WinogradConv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy,
                              const float* w, float* dx) {
-  const Tiling tiling{OutputOf(shape), InputOf(shape), 2 - shape.pad_top, 2 - shape.pad_left};
+  const Tiling tiling{OutputShape(shape), InputShape(shape), 2 - shape.pad_top, 2 - shape.pad_left};
   const PackedPanels weights = PackWeights(context, tiling, [&](size_t out, size_t in, float* kernel) {
     std::reverse_copy(w + (out * shape.in_channels + in) * 9, w + (out * shape.in_channels + in) * 9 + 9,
                       kernel);

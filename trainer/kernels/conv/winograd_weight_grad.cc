@@ -21,7 +21,7 @@ class TiledWeightGrad {
   TiledWeightGrad(const KernelContext& context, const Conv2dShape& shape)
       : context_(context),
         shape_(shape),
-        tiling_{InputOf(shape), OutputOf(shape), shape.pad_top, shape.pad_left},
+        tiling_{InputShape(shape), OutputShape(shape), shape.pad_top, shape.pad_left},
         sum_(context.simd, shape.out_channels, 1, shape.in_channels, kProducts),
         x_stride_(sum_.right_blocks() * sum_.panel()),
         held_images_(std::clamp<size_t>(kHeldTiles / tiling_.tiles(), 1, std::max<size_t>(shape.images, 1))),

@@ -49,7 +49,7 @@ class Runner {
 
 }  // namespace
 
-std::optional<SimdKernels::Elementwise> ElementwiseOpOf(const std::string& op) {
+std::optional<SimdKernels::Elementwise> FindElementwiseOp(const std::string& op) {
   using enum SimdKernels::Elementwise;
   static constexpr std::array<std::pair<const char*, SimdKernels::Elementwise>, 5> kNames = {
       {{"Add", kAdd}, {"Sub", kSub}, {"Mul", kMul}, {"Div", kDiv}, {"Sqrt", kSqrt}}};

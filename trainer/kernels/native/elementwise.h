@@ -13,7 +13,7 @@ namespace ort_ed {
 inline constexpr int kMaxElementwiseInputs = 24, kMaxElementwiseOutputs = 8;
 
 // The operation of a standard operator, if it is one of those that can be part of a program.
-std::optional<SimdKernels::Elementwise> ElementwiseOpOf(const std::string& op);
+std::optional<SimdKernels::Elementwise> FindElementwiseOp(const std::string& op);
 
 // Values are numbered: first the inputs, then the result of each instruction.
 struct ElementwiseInstruction {

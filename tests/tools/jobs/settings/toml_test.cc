@@ -189,7 +189,7 @@ TEST_F(Toml, ContradictionsPointToTheirLine) {
     CheckTogether(options);
     FAIL();
   } catch (const OptionError& error) {
-    EXPECT_EQ(given.OriginOf(error.key()), path_ + ":4");
+    EXPECT_EQ(given.GetOrigin(error.key()), path_ + ":4");
     EXPECT_THAT(error.what(), HasSubstr("warmup_steps must not exceed steps, 10"));
   }
 }

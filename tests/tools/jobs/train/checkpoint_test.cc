@@ -73,10 +73,10 @@ TEST(Checkpoint, ReadsBackWhatWasWritten) {
 
 TEST(Checkpoint, TensorsAreThoseOfTheirOwner) {
   const Checkpoint checkpoint = Example(7);
-  EXPECT_EQ(checkpoint.TensorsOf("energy").size(), 3u);
-  ASSERT_EQ(checkpoint.TensorsOf("negatives").size(), 1u);
-  EXPECT_EQ(checkpoint.TensorsOf("negatives")[0].kind, "chains");
-  EXPECT_TRUE(checkpoint.TensorsOf("nobody").empty());
+  EXPECT_EQ(checkpoint.SelectTensors("energy").size(), 3u);
+  ASSERT_EQ(checkpoint.SelectTensors("negatives").size(), 1u);
+  EXPECT_EQ(checkpoint.SelectTensors("negatives")[0].kind, "chains");
+  EXPECT_TRUE(checkpoint.SelectTensors("nobody").empty());
 }
 
 TEST(Checkpoint, ValuesMayComeWhenTheyAreWritten) {
@@ -138,7 +138,7 @@ TEST(CheckpointFolder, PassesOverADamagedNewestOneAndReplacesIt) {
   const CheckpointFolder folder(dir.File("checkpoints"));
   folder.Write(Example(10), 3);
   folder.Write(Example(20), 3);
-  std::filesystem::resize_file(folder.PathOf(20), 50);
+  std::filesystem::resize_file(folder.MakePath(20), 50);
   Listener listener;
   EXPECT_EQ(folder.ReadNewest(listener)->step, 10);
   EXPECT_THAT(listener.warnings, ElementsAre(HasSubstr("step-20.ckpt' is not a usable checkpoint")));
@@ -150,7 +150,7 @@ TEST(CheckpointFolder, AllDamagedIsAnError) {
   TempDir dir;
   const CheckpointFolder folder(dir.File("checkpoints"));
   folder.Write(Example(10), 3);
-  std::filesystem::resize_file(folder.PathOf(10), 50);
+  std::filesystem::resize_file(folder.MakePath(10), 50);
   Listener listener;
   EXPECT_THROW(folder.ReadNewest(listener), Error);
 }

@@ -153,7 +153,7 @@ TEST_F(FormerRun, IsOfTheFirstFormat) {
   EXPECT_EQ(checkpoint.step, 25);
   EXPECT_TRUE(checkpoint.configuration.empty());
   EXPECT_FALSE(checkpoint.running.empty());
-  EXPECT_EQ(checkpoint.TensorsOf("energy").size(), checkpoint.state.size());
+  EXPECT_EQ(checkpoint.SelectTensors("energy").size(), checkpoint.state.size());
 }
 
 TEST_F(FormerRun, GoesOnAsTheFormerVersionWentOn) {
