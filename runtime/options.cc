@@ -25,6 +25,10 @@ Names NamesIn(const KindTable& table) {
   return names;
 }
 
+bool Contains(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 [[noreturn]] void RefuseName(const std::string& key, const std::string& name, const Names& known,
                              bool joined = false) {
   throw OptionError(key,
@@ -73,7 +77,7 @@ void CheckDomain(const std::string& key, const Option& option, const OptionValue
     const bool is_alias = std::ranges::count(option.names, *text, &std::pair<std::string, int>::first) > 0;
     if (is_alias || !IsChoiceOfWords(option.domain)) return;
     const Names words = SplitWords(option.domain, '|');
-    if (std::ranges::find(words, *text) == words.end()) RefuseName(key, *text, words);
+    if (!Contains(words, *text)) RefuseName(key, *text, words);
   }
 }
 
@@ -261,7 +265,7 @@ void Option::Set(void* object, const OptionValue& given) const {
 
 const Option* Schema::Find(std::string_view key) const {
   for (const Option& option : options)
-    if (option.key == key || std::ranges::find(option.old_keys, key) != option.old_keys.end()) return &option;
+    if (option.key == key || Contains(option.old_keys, key)) return &option;
   return nullptr;
 }
 
@@ -313,8 +317,7 @@ class OptionApplier {
       if (used_.contains(key)) continue;
       const std::vector<VisibleOption> visible = VisibleOptions(schema);
       const auto found = std::ranges::find_if(visible, [&](const VisibleOption& each) {
-        return each.key == key ||
-               std::ranges::find(each.option->old_keys, key) != each.option->old_keys.end();
+        return each.key == key || Contains(each.option->old_keys, key);
       });
       if (found == visible.end()) {
         Names known;
@@ -384,12 +387,12 @@ class OptionApplier {
       Refuse(key, why, OptionError::Problem::kNoEffect);
   }
 
-  // Given by a file that names everything, and at its default.
+  // Given by a file that was accepted once, or by one that names everything, at its default.
   bool IsHarmless(const std::string& key, const Option& option, const void* defaults) const {
     const auto& given = given_.given_.at(key);
-    const bool from_file = std::ranges::any_of(
-        given_.files_, [&](const std::string& file) { return given.origin.starts_with(file); });
-    if (!from_file) return false;
+    const auto is_from = [&](const std::string& file) { return given.origin.starts_with(file); };
+    if (std::ranges::any_of(given_.accepted_, is_from)) return true;
+    if (std::ranges::none_of(given_.files_, is_from)) return false;
     try {
       return Converted(option, given.value) == Converted(option, option.Get(defaults));
     } catch (const std::invalid_argument&) {
@@ -426,7 +429,7 @@ std::vector<ChosenKind> Resolve(const Choice& choice, const KindTable& table, co
     for (ChosenKind& kind : chosen) {
       for (const VisibleOption& visible : VisibleOptions(*table.rows[kind.row].schema)) {
         known.push_back(visible.key);
-        if (visible.key != name) continue;
+        if (visible.key != name && !Contains(visible.option->old_keys, name)) continue;
         kind.options[name] = value;
         taken = true;
       }

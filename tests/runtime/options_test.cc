@@ -186,6 +186,14 @@ TEST(Options, FilesMayNameWhatIsAtItsDefault) {
   EXPECT_THROW(other.ApplyTo(e), OptionError);
 }
 
+TEST(Options, FilesThatWereAcceptedOnceMayNameAnything) {
+  GivenOptions given = Give({{"threshold", "0.4"}, {"sampler_flips", "2"}}, "run.toml:");
+  given.AllowIdleFrom("run.toml:");
+  Everything e;
+  given.ApplyTo(e);
+  EXPECT_TRUE(e.sampler.options.empty());
+}
+
 TEST(Options, KindsKeepTheirOwnOptions) {
   Everything e;
   Give({{"sampler", "tempering"},

@@ -388,6 +388,8 @@ class ORT_ED_API GivenOptions {
   // What is given in files at its default value may be without effect: files written by programs name
   // everything.
   void AllowDefaultsFrom(std::string origin_prefix) { files_.push_back(std::move(origin_prefix)); }
+  // The same whatever the value: of files that were accepted once.
+  void AllowIdleFrom(std::string origin_prefix) { accepted_.push_back(std::move(origin_prefix)); }
 
  private:
   friend class OptionApplier;
@@ -396,7 +398,8 @@ class ORT_ED_API GivenOptions {
     std::string origin;
   };
   std::map<std::string, Given> given_;
-  std::vector<std::string> files_;
+  std::vector<std::string> files_;     // that may name what is at its default
+  std::vector<std::string> accepted_;  // that may name anything without effect
 };
 
 }  // namespace ort_ed

@@ -49,8 +49,10 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
 
 GivenOptions ReadRunOptions(const std::string& folder) {
   RequireRunFolder(folder);
+  const std::string path = folder + "/" + run_file::kConfig;
   GivenOptions given;
-  ReadToml(folder + "/" + run_file::kConfig, SchemaOf<TrainOptions>(), given);
+  ReadToml(path, SchemaOf<TrainOptions>(), given);
+  given.AllowIdleFrom(path + ":");  // earlier versions accepted settings without effect, and wrote them down
   return given;
 }
 
