@@ -14,12 +14,12 @@
 namespace ort_ed {
 namespace {
 
-EnergySpec SpecOf(const std::string& network) {
+EnergySpec MakeSpec(const std::string& network) {
   if (network == "mlp") return {.architecture = "mlp", .dimension = 32, .image_shape = {}};
   EnergySpec spec{.architecture = network, .dimension = 0, .image_shape = {28, 28}};
   if (network == "ising") {
     spec.image_shape = {10, 10};
-    spec.architecture.options["init"] = "lattice";
+    spec.architecture.options["init"] = std::string("lattice");
   }
   return spec;
 }
@@ -27,7 +27,7 @@ EnergySpec SpecOf(const std::string& network) {
 class RuntimeTask : public PairTask {
  public:
   explicit RuntimeTask(const std::string& network)
-      : bytes_(BuildModel(SpecOf(network)).SerializeAsString()) {}
+      : bytes_(BuildModel(MakeSpec(network)).SerializeAsString()) {}
 
  protected:
   const EnergyModel& Load(int threads) {
