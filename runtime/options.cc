@@ -171,17 +171,28 @@ std::string WhyNoEffect(const Schema& schema, const Option& option, const void* 
   return "";
 }
 
+bool MeansTheSame(const VisibleOption& a, const VisibleOption& b) {
+  return a.option->help == b.option->help && a.option->domain == b.option->domain &&
+         a.option->Get(a.schema->defaults) == b.option->Get(b.schema->defaults);
+}
+
+void AddVisible(VisibleOption option, std::vector<VisibleOption>& all) {
+  const auto known = std::ranges::find(all, option.key, &VisibleOption::key);
+  if (known == all.end()) return all.push_back(std::move(option));
+  if (known->kinds.empty()) return;  // it is there whatever is chosen
+  const auto add_to = [&](VisibleOption& one) {
+    if (!MeansTheSame(one, option)) return false;
+    if (!Contains(one.kinds, option.kinds.front())) one.kinds.push_back(option.kinds.front());
+    return true;
+  };
+  if (!add_to(*known) && std::ranges::none_of(known->others, add_to))
+    known->others.push_back(std::move(option));
+}
+
 void Flatten(const Schema& schema, const std::string& prefix, const std::string& choice,
              const std::string& kind, std::set<KindTable (*)()>& seen, std::vector<VisibleOption>& all) {
-  for (const Option& option : schema.options) {
-    const std::string key = prefix + option.key;
-    const auto known = std::ranges::find(all, key, &VisibleOption::key);
-    if (known == all.end()) {
-      all.push_back({key, &option, &schema, choice, kind.empty() ? Names() : Names{kind}});
-    } else if (!known->kinds.empty() && std::ranges::find(known->kinds, kind) == known->kinds.end()) {
-      known->kinds.push_back(kind);  // else it is there whatever is chosen
-    }
-  }
+  for (const Option& option : schema.options)
+    AddVisible({prefix + option.key, &option, &schema, choice, kind.empty() ? Names() : Names{kind}}, all);
   for (const Option& option : schema.options) {
     if (option.kinds == nullptr || !seen.insert(option.kinds).second) continue;
     const KindTable table = option.kinds();
@@ -339,7 +350,14 @@ class OptionApplier {
       return WhyForeign(*around, visible, values);
     return "has no effect with " + foreign.choice +
            (choice == values.end() ? "" : " " + FormatOption(choice->second)) + "; it belongs to " +
-           Join(foreign.kinds, ", ");
+           Join(AllKinds(foreign), ", ");
+  }
+
+  static Names AllKinds(const VisibleOption& option) {
+    Names kinds = option.kinds;
+    for (const VisibleOption& other : option.others)
+      kinds.insert(kinds.end(), other.kinds.begin(), other.kinds.end());
+    return kinds;
   }
 
   // The key by which the option was given, also a former one; empty: it was not.

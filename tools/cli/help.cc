@@ -59,7 +59,9 @@ std::string Explanation(const VisibleOption& each) {
   const bool on = each.option->type == OptionType::kFlag &&
                   FormatOption(each.option->Get(each.schema->defaults)) == "true";
   const std::string whose = each.kinds.empty() ? "" : Join(each.kinds, ", ") + ": ";
-  return whose + (on ? "turns off: " : "") + each.option->help + DefaultText(each);
+  std::string text = whose + (on ? "turns off: " : "") + each.option->help + DefaultText(each);
+  for (const VisibleOption& other : each.others) text += "; " + Explanation(other);
+  return text;
 }
 
 std::string KindLines(const Option& option) {

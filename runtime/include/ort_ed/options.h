@@ -360,6 +360,8 @@ struct VisibleOption {
   const Schema* schema;            // that declares it
   std::string choice;              // key of the choice whose kinds have it; empty: always there
   std::vector<std::string> kinds;  // that have it
+  // The same key of other kinds, to which it means something else or has another default.
+  std::vector<VisibleOption> others = {};
 };
 // Every option of the schema, and those of all kinds of its choices behind it; each key once.
 ORT_ED_API std::vector<VisibleOption> VisibleOptions(const Schema& schema);
