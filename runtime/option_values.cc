@@ -1,6 +1,7 @@
 // Values of options from and to text, and from and to the members that hold them.
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -55,6 +56,7 @@ OptionValue ParseOption(OptionType type, std::string_view text) {
       if (text != "true" && text != "false") throw std::invalid_argument("true or false");
       return text == "true";
     case OptionType::kInteger:
+      if (!ParseInteger(text) && ParseUnsigned(text)) return std::string(text);  // see Member<uint64_t>
       return Integer(text);
     case OptionType::kNumber:
       return Number(text);
@@ -101,7 +103,7 @@ Period ParsePeriod(std::string_view text) {
 }
 
 std::string FormatPeriod(const Period& period) {
-  return period.seconds > 0 ? Decimal(period.seconds) + "s" : std::to_string(period.steps);
+  return period.seconds != 0 ? Decimal(period.seconds) + "s" : std::to_string(period.steps);
 }
 
 namespace options_detail {
@@ -115,8 +117,6 @@ namespace options_detail {
     *static_cast<Type*>(member) = static_cast<Type>(std::get<Stored>(value)); \
   }
 ORT_ED_PLAIN_MEMBER(bool, bool)
-ORT_ED_PLAIN_MEMBER(int64_t, int64_t)
-ORT_ED_PLAIN_MEMBER(uint64_t, int64_t)
 ORT_ED_PLAIN_MEMBER(float, double)
 ORT_ED_PLAIN_MEMBER(double, double)
 ORT_ED_PLAIN_MEMBER(std::string, std::string)
@@ -125,17 +125,45 @@ ORT_ED_PLAIN_MEMBER(std::vector<double>, std::vector<double>)
 ORT_ED_PLAIN_MEMBER(std::vector<std::string>, std::vector<std::string>)
 #undef ORT_ED_PLAIN_MEMBER
 
+namespace {
+
+int64_t SignedInteger(const OptionValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return *number;
+  throw std::invalid_argument("a whole number of at most 63 bits");
+}
+
+}  // namespace
+
+OptionValue Member<int64_t>::Get(const void* member) { return *static_cast<const int64_t*>(member); }
+
+void Member<int64_t>::Set(void* member, const OptionValue& value) {
+  *static_cast<int64_t*>(member) = SignedInteger(value);
+}
+
 OptionValue Member<int>::Get(const void* member) { return int64_t{*static_cast<const int*>(member)}; }
 
 void Member<int>::Set(void* member, const OptionValue& value) {
-  const int64_t number = std::get<int64_t>(value);
+  const int64_t number = SignedInteger(value);
   if (!std::in_range<int>(number)) throw std::invalid_argument("a whole number of at most 31 bits");
   *static_cast<int*>(member) = static_cast<int>(number);
 }
 
+// What is beyond int64_t travels as text.
+OptionValue Member<uint64_t>::Get(const void* member) {
+  const uint64_t value = *static_cast<const uint64_t*>(member);
+  if (value > uint64_t{std::numeric_limits<int64_t>::max()}) return std::to_string(value);
+  return static_cast<int64_t>(value);
+}
+
+void Member<uint64_t>::Set(void* member, const OptionValue& value) {
+  auto& target = *static_cast<uint64_t*>(member);
+  const auto* text = std::get_if<std::string>(&value);
+  target = text != nullptr ? *ParseUnsigned(*text) : static_cast<uint64_t>(std::get<int64_t>(value));
+}
+
 OptionValue Member<Period>::Get(const void* member) {
   const auto& period = *static_cast<const Period*>(member);
-  if (period.seconds > 0) return FormatPeriod(period);
+  if (period.seconds != 0) return FormatPeriod(period);
   return period.steps;
 }
 

@@ -165,8 +165,8 @@ std::string WhyNoEffect(const Schema& schema, const Option& option, const void* 
     if (Meets(value, condition.domain)) continue;
     const std::string now = FormatOption(value);
     return condition.domain == "*" || condition.domain == "true"
-               ? "has no effect without " + condition.key
-               : "has no effect with " + condition.key + " " + now;
+               ? "has no effect without `" + condition.key + "`"
+               : "has no effect with `" + condition.key + "` " + now;
   }
   return "";
 }
@@ -189,12 +189,17 @@ void AddVisible(VisibleOption option, std::vector<VisibleOption>& all) {
     known->others.push_back(std::move(option));
 }
 
+// Tables of kinds with the prefix of their options.
+using SeenChoices = std::set<std::pair<KindTable (*)(), std::string>>;
+constexpr size_t kMostChoices = 32;
+
 void Flatten(const Schema& schema, const std::string& prefix, const std::string& choice,
-             const std::string& kind, std::set<KindTable (*)()>& seen, std::vector<VisibleOption>& all) {
+             const std::string& kind, SeenChoices& seen, std::vector<VisibleOption>& all) {
   for (const Option& option : schema.options)
     AddVisible({prefix + option.key, &option, &schema, choice, kind.empty() ? Names() : Names{kind}}, all);
   for (const Option& option : schema.options) {
-    if (option.kinds == nullptr || !seen.insert(option.kinds).second) continue;
+    if (option.kinds == nullptr || !seen.insert({option.kinds, prefix + option.prefix}).second) continue;
+    if (seen.size() > kMostChoices) continue;  // a kind that holds itself by a prefix has no end
     const KindTable table = option.kinds();
     for (const KindRow& row : table.rows)
       Flatten(*row.schema, prefix + option.prefix, prefix + option.key, row.name, seen, all);
@@ -282,7 +287,7 @@ const Option* Schema::Find(std::string_view key) const {
 
 std::vector<VisibleOption> VisibleOptions(const Schema& schema) {
   std::vector<VisibleOption> all;
-  std::set<KindTable (*)()> seen;
+  SeenChoices seen;
   Flatten(schema, "", "", "", seen, all);
   return all;
 }
@@ -311,6 +316,7 @@ class OptionApplier {
     for (const Option& option : schema.options) {
       const std::string key = GivenKey(option, prefix);
       if (key.empty()) continue;
+      RefuseBothSpellings(option, prefix);
       used_.insert(key);
       try {
         option.Set(object, given_.given_.at(key).value);
@@ -348,7 +354,7 @@ class OptionApplier {
     const auto around = std::ranges::find(visible, foreign.choice, &VisibleOption::key);
     if (choice == values.end() && around != visible.end() && !around->choice.empty())
       return WhyForeign(*around, visible, values);
-    return "has no effect with " + foreign.choice +
+    return "has no effect with `" + foreign.choice + "`" +
            (choice == values.end() ? "" : " " + FormatOption(choice->second)) + "; it belongs to " +
            Join(AllKinds(foreign), ", ");
   }
@@ -366,6 +372,13 @@ class OptionApplier {
     for (const std::string& old : option.old_keys)
       if (given_.Has(prefix + old)) return prefix + old;
     return "";
+  }
+
+  void RefuseBothSpellings(const Option& option, const std::string& prefix) const {
+    for (const std::string& old : option.old_keys)
+      if (given_.Has(prefix + old) && given_.Has(prefix + option.key))
+        Refuse(prefix + old, "is the former name of `" + prefix + option.key + "`, which is given, too",
+               OptionError::Problem::kValue);
   }
 
   [[noreturn]] void Refuse(const std::string& key, const std::string& reason,
@@ -388,12 +401,16 @@ class OptionApplier {
       Apply(schema, scratch.get(), inner);
       --depth_;
       for (const std::string& key : used_)
-        choice.options[key.substr(inner.size())] = given_.given_.at(key).value;
+        choice.options[PresentKey(schema, key.substr(inner.size()))] = given_.given_.at(key).value;
       used_.insert(used_by_others.begin(), used_by_others.end());
-      for (const Option& own : schema.options)
-        if (const std::string key = GivenKey(own, inner); !key.empty())
-          choice.options[own.key] = given_.given_.at(key).value;
     }
+  }
+
+  // Of a key that may be a former spelling.
+  static std::string PresentKey(const Schema& schema, const std::string& key) {
+    for (const VisibleOption& visible : VisibleOptions(schema))
+      if (Contains(visible.option->old_keys, key)) return visible.key;
+    return key;
   }
 
   void RefuseWithoutEffect(const Schema& schema, const Option& option, const void* object,
@@ -433,7 +450,8 @@ void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
 
 void SetOptions(const Schema& schema, void* object, const OptionMap& values) {
   GivenOptions given;
-  for (const auto& [key, value] : values) given.Add(key, value, "");
+  for (const auto& [key, value] : values)
+    if (!std::holds_alternative<std::monostate>(value)) given.Add(key, value, "");
   given.ApplyTo(schema, object);
 }
 
@@ -479,10 +497,28 @@ OptionMap GetOptions(const Schema& schema, const void* object) {
   return values;
 }
 
+namespace {
+
+// What C++ code has set, whatever it was.
+void CheckValue(const Option& option, const OptionValue& value) {
+  if (!option.names.empty()) {
+    if (!std::holds_alternative<std::string>(value))
+      throw OptionError(option.key, "must be one of " + Join(SplitWords(option.domain, '|'), ", "));
+    return;
+  }
+  try {
+    CheckDomain(option.key, option, Converted(option, value));
+  } catch (const std::invalid_argument& error) {
+    throw OptionError(option.key,
+                      std::string("must be ") + error.what() + ", not '" + FormatOption(value) + "'");
+  }
+}
+
+}  // namespace
+
 void CheckOptions(const Schema& schema, const void* object) {
   for (const Option& option : schema.options) {
-    const OptionValue value = option.Get(object);
-    if (option.names.empty()) CheckDomain(option.key, option, value);
+    CheckValue(option, option.Get(object));
     if (option.kinds == nullptr) continue;
     const KindTable table = option.kinds();
     for (const ChosenKind& chosen : Resolve(ChoiceIn(option, object), table, option.key)) {

@@ -49,6 +49,7 @@ std::string Shortest(Number value) {
 }  // namespace
 
 std::optional<int64_t> ParseInteger(std::string_view text) { return ParseWhole<int64_t>(text); }
+std::optional<uint64_t> ParseUnsigned(std::string_view text) { return ParseWhole<uint64_t>(text); }
 std::optional<double> ParseNumber(std::string_view text) { return ParseWhole<double>(text); }
 std::optional<float> ParseFloat(std::string_view text) { return ParseWhole<float>(text); }
 

@@ -16,6 +16,7 @@ std::vector<std::string> SplitWords(std::string_view text, char separator);
 
 // The whole text as a decimal number, or nothing.
 std::optional<int64_t> ParseInteger(std::string_view text);
+std::optional<uint64_t> ParseUnsigned(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
 std::optional<float> ParseFloat(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <argparse/argparse.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -18,6 +19,11 @@ bool IsInterval(const std::string& domain) { return domain.starts_with('[') || d
 bool MayBeRepeated(const Option& option) {
   return option.type == OptionType::kTexts && option.domain == "FILE";
 }
+
+// In front of values: argparse takes what begins with a dash for an option.
+constexpr char kProtection[] = "\x01";
+
+std::string Unprotected(const std::string& value) { return value.substr(1); }
 
 // The options of a command by the words that name them.
 class OptionWords {
@@ -35,25 +41,62 @@ class OptionWords {
 
   const std::vector<VisibleOption>& visible() const { return visible_; }
 
-  // argparse takes the default where the value of an option was forgotten, and says only that it does not
-  // know an option: a user wants to see what there is.
-  void Check(const Words& words) const {
+  // The words as argparse takes them without a mistake: every value behind its option and, like the
+  // positional ones, protected, so that it may begin with a dash. argparse's own words for mistakes tell a
+  // user little; those are found here.
+  Words Normalise(const Words& words) const {
+    Words normal;
+    std::set<const VisibleOption*> seen;
+    size_t places = static_cast<size_t>(
+        std::ranges::count_if(visible_, [](const VisibleOption& each) { return each.option->positional; }));
+    bool only_places = false;  // behind "--"
     for (size_t i = 0; i < words.size(); ++i) {
-      const std::string name = words[i].substr(0, words[i].find('='));
-      const auto found = by_word_.find(name);
-      if (found == by_word_.end()) {
-        if (name.starts_with("--")) RefuseUnknown(name);
+      if (!only_places && words[i] == "--") {
+        only_places = true;
         continue;
       }
-      if (found->second->option->type == OptionType::kFlag || name.size() < words[i].size()) continue;
-      if (i + 1 == words.size() || by_word_.contains(words[i + 1]))
-        throw UsageError(fmt::format("{} needs a value (see `ort-ed {} --help`)", name, command_.name));
-      ++i;
+      if (only_places || !words[i].starts_with('-') || words[i].size() == 1) {
+        if (places-- == 0) Misuse(fmt::format("'{}' is one argument too many", words[i]));
+        normal.push_back(kProtection + words[i]);
+        continue;
+      }
+      const auto [name, value] = CutOff(words[i]);
+      const VisibleOption& option = Find(name);
+      if (!seen.insert(&option).second && !MayBeRepeated(*option.option))
+        Misuse(fmt::format("{} is given twice", OptionName(option.key)));
+      normal.push_back(name);
+      if (option.option->type == OptionType::kFlag) {
+        if (value) Misuse(fmt::format("{} takes no value", name));
+        continue;
+      }
+      if (!value && (i + 1 == words.size() || by_word_.contains(words[i + 1])))
+        Misuse(fmt::format("{} needs a value", name));
+      normal.push_back(kProtection + (value ? *value : words[++i]));
     }
+    return normal;
   }
 
  private:
   void Add(const std::string& word, const VisibleOption& option) { by_word_.emplace(word, &option); }
+
+  [[noreturn]] void Misuse(const std::string& what) const {
+    throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", what, command_.name));
+  }
+
+  const VisibleOption& Find(const std::string& name) const {
+    const auto found = by_word_.find(name);
+    if (found == by_word_.end()) RefuseUnknown(name);
+    return *found->second;
+  }
+
+  // "--steps=5" and "-n5" in their parts.
+  std::pair<std::string, std::optional<std::string>> CutOff(const std::string& word) const {
+    const size_t equals = word.find('=');
+    if (equals != std::string::npos) return {word.substr(0, equals), word.substr(equals + 1)};
+    const std::string letter = word.substr(0, 2);
+    if (word.size() > 2 && word[1] != '-' && by_word_.contains(letter)) return {letter, word.substr(2)};
+    return {word, std::nullopt};
+  }
 
   [[noreturn]] void RefuseUnknown(const std::string& word) const {
     std::string known;
@@ -66,16 +109,6 @@ class OptionWords {
   std::vector<VisibleOption> visible_;
   std::map<std::string, const VisibleOption*> by_word_;
 };
-
-// Behind "--" stand files, also those whose names begin with a dash.
-Words WithoutDoubleDash(Words words) {
-  const auto dashes = std::ranges::find(words, "--");
-  if (dashes == words.end()) return words;
-  for (auto word = dashes + 1; word != words.end(); ++word)
-    if (word->size() > 1 && word->starts_with('-')) word->insert(0, "./");
-  words.erase(dashes);
-  return words;
-}
 
 void AddArgument(argparse::ArgumentParser& parser, const VisibleOption& each) {
   const Option& option = *each.option;
@@ -103,14 +136,16 @@ std::optional<OptionValue> Given(const argparse::ArgumentParser& parser, const O
                                  const std::string& name) {
   if (!parser.is_used(name)) return std::nullopt;
   if (option.type == OptionType::kFlag) return true;
-  if (MayBeRepeated(option)) return parser.get<Words>(name);
-  return parser.get<std::string>(name);
+  if (!MayBeRepeated(option)) return Unprotected(parser.get<std::string>(name));
+  Words values = parser.get<Words>(name);
+  for (std::string& value : values) value = Unprotected(value);
+  return values;
 }
 
 void Collect(const argparse::ArgumentParser& parser, const VisibleOption& each, GivenOptions& given) {
   const Option& option = *each.option;
   if (option.positional) {
-    if (const auto value = parser.present(each.key)) given.Add(each.key, *value, each.key);
+    if (const auto value = parser.present(each.key)) given.Add(each.key, Unprotected(*value), each.key);
     return;
   }
   const auto add = [&](const std::string& key) {
@@ -169,9 +204,8 @@ std::string Metavar(const Option& option) {
 }
 
 GivenOptions ParseArguments(const Command& command, const std::vector<std::string>& given_words) {
-  const Words words = WithoutDoubleDash(given_words);
   const OptionWords options(command);
-  options.Check(words);
+  const Words words = options.Normalise(given_words);
   argparse::ArgumentParser parser(command.name, "", argparse::default_arguments::none);
   for (const VisibleOption& each : options.visible()) AddArgument(parser, each);
   Words with_program = {command.name};

@@ -8,6 +8,7 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "runtime/support/named.h"
+#include "runtime/support/text.h"
 #include "runtime/support/version.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/command.h"
@@ -29,11 +30,30 @@ void LogToStderr() {
 }
 
 bool AsksForHelp(const std::vector<std::string>& words) {
-  return std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
+  const auto end = std::ranges::find(words, "--");  // behind it stand files
+  return std::any_of(words.begin(), end, [](const auto& word) { return word == "--help" || word == "-h"; });
 }
 
 bool IsOfFile(const std::string& origin, const std::string& key) {
   return !origin.empty() && !origin.starts_with('-') && origin != key;
+}
+
+// `key` as --key; words in backquotes that are no options stay.
+std::string SpellOthers(const std::string& reason, const Schema& schema) {
+  const std::vector<VisibleOption> options = VisibleOptions(schema);
+  std::string spelled;
+  for (size_t i = 0; const std::string& part : Split(reason, '`')) {
+    const bool quoted = i++ % 2 == 1;
+    const auto option = std::ranges::find(options, part, &VisibleOption::key);
+    if (!quoted) {
+      spelled += part;
+    } else if (option == options.end()) {
+      spelled += "`" + part + "`";
+    } else {
+      spelled += option->option->positional ? part : OptionName(part);
+    }
+  }
+  return spelled;
 }
 
 // An option as its user wrote it: in a file "run.toml:12: epsilon", else "--epsilon".
@@ -41,7 +61,10 @@ std::string Spelled(const OptionError& error, const std::string& origin, const S
   if (IsOfFile(origin, error.key())) return fmt::format("{}: {} {}", origin, error.key(), error.reason());
   const Option* option = schema.Find(error.key());
   const bool positional = option != nullptr && option->positional;
-  return fmt::format("{} {}", positional ? error.key() : OptionName(error.key()), error.reason());
+  const std::string name = positional                ? error.key()
+                           : origin.starts_with('-') ? origin
+                                                     : OptionName(error.key());
+  return fmt::format("{} {}", name, SpellOthers(error.reason(), schema));
 }
 
 // A name that is not known is bad input, as is what a file says; other mistakes are wrong usage.

@@ -16,7 +16,7 @@ struct DeviceOptions {
   static void Describe(Declare<DeviceOptions>& declare) {
     declare("device", &DeviceOptions::device, "DEVICE",
             "cpu, cuda, cuda:1, auto, or another execution provider; `ort-ed devices` lists them");
-    declare("threads", &DeviceOptions::threads, "[0, 1024]", "threads; 0: all cores");
+    declare("threads", &DeviceOptions::threads, "[0, inf)", "threads; 0: all cores");
   }
 
   // Throws kDevice. Of "auto" the observer hears what was taken.

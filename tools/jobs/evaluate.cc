@@ -81,10 +81,10 @@ void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
   using Self = EvaluateOptions;
   declare("estimator", &Self::estimator, EstimatorTable, "how log Z is estimated; ais from both sides")
       .Formerly("log_z");
-  declare("raise_rows", &Self::raise_rows, "[0, inf)",
+  declare("raise_rows", &Self::raise_rows, "[0, 1e9]",
           "with ais: test rows from which RAISE starts, drawn by the seed; 0: none")
       .When("estimator", "ais|auto");
-  declare("raise_chains", &Self::raise_chains, "[1, inf)", "with ais: chains of RAISE for each of its rows")
+  declare("raise_chains", &Self::raise_chains, "[1, 1e9]", "with ais: chains of RAISE for each of its rows")
       .When("estimator", "ais|auto");
   declare("density", &Self::density, "NAME",
           "the planar density the data comes from: also tells how far above its entropy the model is");

@@ -77,6 +77,9 @@ const EnergyModel& LoadedModel::with_gradient() const {
 std::string LoadedModel::Digest() const { return ComputeDigest(SerializeModel(proto())); }
 
 void LoadedModel::WriteMetadata(const std::map<std::string, std::string>& entries) const {
+  if (state_->path.empty())
+    throw Error(ErrorCode::kInvalidArgument,
+                "the model '" + state_->name + "' is in memory and has no file to write to");
   AtomicFile file(state_->path);
   const std::vector<std::byte> now = ReadFile(state_->path, "model");
   const bool same =

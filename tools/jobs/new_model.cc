@@ -39,8 +39,7 @@ std::vector<float> BaseMean(const NewModelOptions& options, const EnergySpec& sp
     return std::vector<float>(static_cast<size_t>(std::max<int64_t>(0, ExpectedColumns(spec))),
                               static_cast<float>(*options.base_mean));
   if (options.base.empty()) return {};
-  const RowOptions rows =
-      options.binarise.ForRows(static_cast<uint64_t>(options.seed), ExpectedColumns(spec));
+  const RowOptions rows = options.binarise.ForRows(options.seed, ExpectedColumns(spec));
   return SmoothedMean(ColumnMeans(options.base, rows, observer), options.base_smoothing);
 }
 
@@ -55,7 +54,7 @@ EnergySpec MakeSpec(const NewModelOptions& options, Observer& observer) {
                         "must be a height and a width such as 28x28, not '" + options.image_shape + "'");
     spec.image_shape = *shape;
   }
-  spec.seed = static_cast<uint64_t>(options.seed);
+  spec.seed = options.seed;
   spec.base_mean = BaseMean(options, spec, observer);
   return spec;
 }

@@ -21,7 +21,7 @@ struct NewModelOptions {
   double base_smoothing = 0.01;
   std::optional<double> base_mean;
   BinariseOptions binarise;
-  int64_t seed = 0;
+  uint64_t seed = 0;
 
   static void Describe(Declare<NewModelOptions>& declare);
 };

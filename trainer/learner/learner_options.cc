@@ -17,9 +17,10 @@ std::vector<bool> Select(const std::vector<std::string>& names, const std::vecto
       found = true;
     }
     if (!found)
-      throw OptionError(key, "has the pattern '" + pattern +
-                                 "', which no parameter of the model matches; there are " +
-                                 Join(names, ", "));
+      throw OptionError(key,
+                        "has the pattern '" + pattern +
+                            "', which no parameter of the model matches; there are " + Join(names, ", "),
+                        OptionError::Problem::kUnknownName);
   }
   return selected;
 }

@@ -56,7 +56,8 @@ struct Choice {
 };
 
 // A mistake in an option: which, and why. The message is the key followed by the reason, "epsilon must lie in
-// (0, 1), not 2"; a front end spells the key as its users write it and says where it was given.
+// (0, 1), not 2"; other options stand in it as `key`. A front end spells keys as its users write them and
+// says where the option was given.
 class ORT_ED_API OptionError : public Error {
  public:
   enum class Problem { kValue, kUnknownName, kNoEffect };

@@ -38,7 +38,7 @@ struct LogZCommand {
             "the seed")
         .Default("samples of the model, which ais draws")
         .When("estimator", "raise");
-    declare.All(&C::binarise);
+    declare.All(&C::binarise, Option::Condition{"data", "*"});
     declare.All(&C::log_z);
     declare.All(&C::device);
   }

@@ -16,7 +16,7 @@ struct ScoreCommand {
   std::string model, data, output;
   bool json = false;
   int64_t batch = 0;
-  int64_t seed = 0;
+  uint64_t seed = 0;
   BinariseOptions binarise;
   DeviceOptions device;
 
@@ -74,8 +74,7 @@ void RunScore(const ScoreCommand& command) {
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(command.model, load);
-  const auto rows = OpenRows(
-      command.data, command.binarise.ForRows(static_cast<uint64_t>(command.seed), model.dimension()));
+  const auto rows = OpenRows(command.data, command.binarise.ForRows(command.seed, model.dimension()));
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
   const std::vector<std::string> names = ScoreColumns(model);
   std::unique_ptr<RowWriter<float>> writer;

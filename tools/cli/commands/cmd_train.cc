@@ -82,6 +82,8 @@ void RefuseContradictions(const TrainCommand& command) {
     throw UsageError("name the folder of the run: -o RUN, or --resume RUN to go on with one");
   if (!command.resume.empty() && !command.output.empty())
     throw UsageError("-o and --resume exclude each other: a resumed run stays where it is");
+  if (!command.resume.empty() && command.force)
+    throw UsageError("--force and --resume exclude each other: a resumed run is not replaced");
   if (!command.resume.empty() && !command.config.empty())
     throw UsageError("--config and --resume exclude each other: a resumed run has its own configuration");
 }
@@ -101,7 +103,12 @@ GivenOptions AllSettings(const TrainCommand& command, const GivenOptions& given)
   const bool resuming = !command.resume.empty();
   GivenOptions settings;
   if (resuming) settings = ReadRunOptions(command.resume);
-  if (!command.config.empty()) ReadToml(command.config, SchemaOf<TrainOptions>(), settings);
+  if (!command.config.empty()) {
+    ReadToml(command.config, SchemaOf<TrainOptions>(), settings);
+    TrainOptions alone;
+    settings.ApplyTo(alone);                       // what has no effect in the file itself is a mistake ...
+    settings.AllowIdleFrom(command.config + ":");  // ... but options may override what it chooses
+  }
   for (const std::string& key : given.Keys()) {
     if (IsOfRun(key)) continue;
     const Option* option = SchemaOf<TrainOptions>().Find(key);

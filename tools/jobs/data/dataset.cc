@@ -176,6 +176,9 @@ Dataset OpenDataset(const DataOptions& options, uint64_t seed, int64_t columns, 
 
 Dataset DatasetFromRows(RowTable rows, const DataOptions& options, uint64_t seed) {
   if (rows.rows < 1 || rows.columns < 1) throw Error(ErrorCode::kBadData, "there are no rows to train on");
+  if (std::ssize(rows.values) != rows.rows * rows.columns)
+    throw Error(ErrorCode::kBadData,
+                fmt::format("{} values are not {} rows of {}", rows.values.size(), rows.rows, rows.columns));
   BinariseRows(rows, options, seed);
   RowStore store(rows.columns, options.binarise == Binarise::kGrey);
   store.Append(rows.values);

@@ -126,7 +126,7 @@ void AnnealingStateFile::Load() {
     const std::string format = stored.at("format");
     if (format != kFormat)
       throw Error(ErrorCode::kBadData, fmt::format("'{}' is the state of another version of ort-ed ({}, not "
-                                                   "{}); remove it to start anew",
+                                                   "{}); name another file",
                                                    path_, format, kFormat));
     const auto differences = Differences(stored.at("plan").get<StatePlan>(), plan_);
     if (!differences.empty())
@@ -137,7 +137,7 @@ void AnnealingStateFile::Load() {
     for (const auto& [phase, state] : stored.at("phases").items()) phases_[phase] = ParseState(state);
   } catch (const json::exception&) {
     throw Error(ErrorCode::kBadData,
-                fmt::format("'{}' is damaged or no state of an annealing; remove it to start anew", path_));
+                fmt::format("'{}' is damaged or no state of an annealing; name another file", path_));
   }
   ours_ = true;
 }

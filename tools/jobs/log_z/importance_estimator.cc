@@ -8,7 +8,7 @@ struct ImportanceOptions {
   PathBase base = PathBase::kModel;
 
   static void Describe(Declare<ImportanceOptions>& declare) {
-    declare("proposals", &ImportanceOptions::proposals, "[2, inf)", "proposals");
+    declare("proposals", &ImportanceOptions::proposals, "[2, 1e12]", "proposals");
     DescribeBase(declare, &ImportanceOptions::base);
   }
 };

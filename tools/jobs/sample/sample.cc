@@ -122,14 +122,15 @@ void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer
 
 void SampleOptions::Describe(Declare<SampleOptions>& declare) {
   using Self = SampleOptions;
-  declare("samples", &Self::samples, "[1, inf)", "how many")
+  declare("samples", &Self::samples, "[1, 1e12]", "how many")
       .Letter('n')
       .Default("100, or the rows of init or clamp");
-  declare("steps", &Self::steps, "[1, inf)", "of each chain; a step of gibbs is a sweep over all variables");
-  declare("chains", &Self::chains, "[1, inf)", "independent chains").Default("one for each sample");
-  declare("burn_in", &Self::burn_in, "[0, inf)", "steps before the first sample and before diagnostics begin")
+  declare("steps", &Self::steps, "[1, 1e12]", "of each chain; a step of gibbs is a sweep over all variables");
+  declare("chains", &Self::chains, "[1, 1e12]", "independent chains").Default("one for each sample");
+  declare("burn_in", &Self::burn_in, "[0, 1e12]",
+          "steps before the first sample and before diagnostics begin")
       .Default("half of the steps");
-  declare("thin", &Self::thin, "[1, inf)", "steps between two samples of one chain")
+  declare("thin", &Self::thin, "[1, 1e12]", "steps between two samples of one chain")
       .Default("as many as there is room for");
   declare("beta", &Self::beta, "", "inverse temperature B: draws from exp(-B U)");
   declare("seed", &Self::seed, "[0, inf)",

@@ -130,6 +130,7 @@ Checkpoint Parse(Reader reader) {
   checkpoint.step = header.at("step").get<int64_t>();
   if (format > 1)
     checkpoint.configuration = header.at("configuration").get<std::map<std::string, std::string>>();
+  if (format == 1) checkpoint.former_hash = header.at("configuration").get<std::string>();
   checkpoint.data = header.at("data").get<std::string>();
   checkpoint.running = header.at("running").get<std::map<std::string, double>>();
   checkpoint.model = reader.Many<std::string>(header.at("model_bytes").get<uint64_t>());

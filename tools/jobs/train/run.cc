@@ -82,7 +82,7 @@ TrainResult Run::Train() {
     ReportProgress();
   }
   if (step_ < options_.run.steps) {
-    if (!means_.empty()) Log(true, false);
+    if (!means_.empty() && step_ > first_step_) Log(true, false);
     observer_.OnNotice(
         fmt::format("ended early: none of the last {} validations was better than that of step {}",
                     result_.best.since(), result_.best.step()));
@@ -226,6 +226,7 @@ void Run::Save() {
 Checkpoint Run::MakeCheckpoint() {
   Checkpoint checkpoint{.step = step_,
                         .configuration = FixedOptions(options_),
+                        .former_hash = {},
                         .data = setup_.dataset.hash,
                         .model = {},
                         .running = means_.sums(),

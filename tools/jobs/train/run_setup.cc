@@ -141,13 +141,8 @@ void Complete(RunSetup& setup, const std::string& name, Observer& observer) {
   MakeLearner(setup, {setup.model, contract});
 }
 
-void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options,
-                 Observer& observer) {
-  if (before.empty()) {
-    observer.OnNotice(
-        "the checkpoint is of an older version, which does not tell its settings: they are not compared");
-    return;
-  }
+// Of a checkpoint of format 1, which holds only a hash, `before` is empty.
+void RequireSame(const std::map<std::string, std::string>& before, const TrainOptions& options) {
   for (const auto& [key, value] : FixedOptions(options)) {
     const auto found = before.find(key);
     if (found != before.end() && found->second != value)
@@ -210,7 +205,7 @@ RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer
   PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), "the model of the checkpoint");
   setup.model = network.model;
   ChooseNegatives(setup, network.contract, observer);
-  RequireSame(checkpoint.configuration, setup.options, observer);  // another seed may give other data, too
+  RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
   setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), network.contract.dimension, observer);
   if (setup.dataset.hash != checkpoint.data) {
     throw Error(

@@ -6,7 +6,9 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/read_file.h"
 #include "tools/jobs/settings/toml.h"
+#include "tools/jobs/train/former_configuration.h"
 #include "tools/jobs/train/run.h"
 
 namespace ort_ed {
@@ -23,6 +25,21 @@ void Announce(const RunSetup& setup, Observer& observer) {
 
 void WriteConfiguration(const RunSetup& setup, const std::string& folder) {
   WriteFileAtomically(folder + "/" + run_file::kConfig, WriteToml(setup.options));
+}
+
+// Checkpoints of format 1 cannot tell what differs, only that something does.
+void RequireFormerConfiguration(const Checkpoint& checkpoint, const std::string& folder) {
+  if (checkpoint.former_hash.empty()) return;
+  const std::vector<std::byte> bytes = ReadFile(folder + "/" + run_file::kConfig, "configuration");
+  const std::string hash =
+      HashFormerConfiguration({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!hash.empty() && hash != checkpoint.former_hash)
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "'{}/{}' is not the configuration that the checkpoint was made with; only the section [run] "
+            "and the place of the data may change",
+            folder, run_file::kConfig));
 }
 
 }  // namespace
@@ -71,6 +88,7 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   if (checkpoint && options.run.steps < checkpoint->step)
     throw OptionError("steps",
                       fmt::format("must not be less than the {} that the run has taken", checkpoint->step));
+  if (checkpoint) RequireFormerConfiguration(*checkpoint, folder);
   RunSetup setup = checkpoint ? SetUp(options, *checkpoint, observer) : SetUp(options, observer);
   if (checkpoint) checkpoint->state.clear();
   Announce(setup, observer);
