@@ -30,7 +30,7 @@ class Tempering final : public Sampler {
   };
 
   Tempering(const EnergyPath& target, const Options& options, int threads)
-      : options_(options), inner_(MakeSampler(options.inner, target, threads)) {}
+      : target_(target), options_(options), inner_(MakeSampler(options.inner, target, threads)) {}
 
   void Step(Chains& chains, int64_t steps) override {
     ReadChains(chains);
@@ -64,10 +64,52 @@ class Tempering final : public Sampler {
     replicas_.seed = RandomStream(chains.seed, kReplicaPurpose, 0, 0).Next64();
   }
 
+  int64_t hotter_size(const Chains& chains) const { return (temperatures() - 1) * chains.dimension; }
+
+  // The states of a chain's hotter replicas, one after the other.
+  std::span<float> HotterStates(const Chains& chains, int64_t chain) {
+    return {replicas_.states.data() + (chain * temperatures() + 1) * chains.dimension,
+            static_cast<size_t>(hotter_size(chains))};
+  }
+
+  // Those of the last step, with the values of the chain where it is clamped.
+  std::vector<float> SavedStates(const Chains& chains) const {
+    std::vector<float> states = chains.replicas;
+    if (chains.clamped.empty()) return states;
+    for (int64_t i = 0; i < std::ssize(states); ++i) {
+      const int64_t chain = i / hotter_size(chains), site = i % chains.dimension;
+      if (chains.IsClamped(chain, site)) states[i] = chains.state(chain)[site];
+    }
+    return states;
+  }
+
+  bool HasReplicas(const Chains& chains, const std::vector<float>& states) {
+    if (replicas_.count != chains.count * temperatures() || replicas_.dimension != chains.dimension)
+      return false;
+    auto state = states.begin();
+    for (int64_t chain = 0; chain < chains.count; ++chain, state += hotter_size(chains)) {
+      const std::span<float> hotter = HotterStates(chains, chain);
+      if (!std::equal(hotter.begin(), hotter.end(), state)) return false;
+    }
+    return true;
+  }
+
+  void LoadReplicas(const Chains& chains) {
+    if (std::ssize(chains.replicas) != chains.count * hotter_size(chains)) return StartReplicas(chains);
+    const std::vector<float> states = SavedStates(chains);
+    if (HasReplicas(chains, states)) return;
+    StartReplicas(chains);
+    auto state = states.begin();
+    for (int64_t chain = 0; chain < chains.count; ++chain, state += hotter_size(chains))
+      std::copy_n(state, hotter_size(chains), HotterStates(chains, chain).begin());
+    target_.energy->Energy(replicas_.states, replicas_.energies);
+    for (int64_t row = 0; row < replicas_.count; ++row)
+      replicas_.base_energies[row] = target_.base.Energy(replicas_.state(row));
+  }
+
   // The caller may have changed anything between two calls.
   void ReadChains(const Chains& chains) {
-    if (replicas_.count != chains.count * temperatures() || replicas_.dimension != chains.dimension)
-      StartReplicas(chains);
+    LoadReplicas(chains);
     replicas_.step = chains.step;
     replicas_.counters = {};
     replicas_.betas.clear();
@@ -128,18 +170,22 @@ class Tempering final : public Sampler {
     std::swap_ranges(gradient(a), gradient(a) + replicas_.dimension, gradient(b));
   }
 
-  void WriteChains(Chains& chains) const {
+  void WriteChains(Chains& chains) {
+    chains.replicas.clear();
     for (int64_t chain = 0; chain < chains.count; ++chain) {
       const int64_t own = chain * temperatures();
       std::ranges::copy(replicas_.state(own), chains.state(chain).begin());
       chains.energies[chain] = replicas_.energies[own];
       chains.base_energies[chain] = replicas_.base_energies[own];
+      const std::span<const float> hotter = HotterStates(chains, chain);
+      chains.replicas.insert(chains.replicas.end(), hotter.begin(), hotter.end());
     }
     chains.gradients.clear();
     chains.step = replicas_.step;
     chains.counters += replicas_.counters;
   }
 
+  EnergyPath target_;
   Options options_;
   std::unique_ptr<Sampler> inner_;
   Chains replicas_;

@@ -212,9 +212,11 @@ TEST_F(TrainCommand, TrainsOnSyntheticData) {
   EXPECT_EQ(RunOrtEd({"train", "--resume", Path("ising"), "--steps", "10"}).exit_code, 0);
 }
 
-TEST_F(TrainCommand, SurvivesKillsBitForBit) {
-  const Arguments options = {"--steps",     "300", "--checkpoint-every", "7",
-                             "--log-every", "10",  "--validate-every",   "50"};
+class KilledTraining : public TrainCommand, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledTraining, GoesOnBitForBit) {
+  const Arguments options = {"--steps",          "300", "--checkpoint-every", "7",       "--log-every", "10",
+                             "--validate-every", "50",  "--method",           GetParam()};
   ASSERT_EQ(Train("whole", options).exit_code, 0);
 
   std::mt19937 random(11);
@@ -242,6 +244,41 @@ TEST_F(TrainCommand, SurvivesKillsBitForBit) {
   EXPECT_EQ(TimelessMetrics("killed"), TimelessMetrics("whole"));
   for (const auto& entry : fs::recursive_directory_iterator(Path("killed")))
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp-")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, KilledTraining, testing::Values("bernoulli", "pcd"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_F(TrainCommand, TrainsByChainsWithOptionsOfTheirSampler) {
+  const CommandResult result = Train("run", {"--method", "pcd", "--sampler", "gwg", "--sampler-flips", "2",
+                                             "--chain-steps", "3", "--buffer", "100", "--energy-l2", "0.1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string config = ReadBytes(Path("run/config.toml"));
+  for (const char* line : {"objective = \"contrastive-divergence\"", "sampler = \"gwg\"", "sampler_flips = 2",
+                           "chain_steps = 3", "buffer = 100", "energy_l2 = 0.1"})
+    EXPECT_THAT(config, HasSubstr(line));
+  // The configuration repeats the run.
+  const CommandResult again = RunOrtEd({"train", "--config", Path("run/config.toml"), "-o", Path("again")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("again/model.onnx")));
+}
+
+TEST_F(TrainCommand, RefusesWhatChainsDoNotHave) {
+  const auto refuses = [&](const Arguments& more, const std::string& message) {
+    ExpectFailure(Train("run", more), 2, message);
+    EXPECT_FALSE(fs::exists(Path("run")));
+  };
+  refuses({"--method", "pcd", "--sampler-flips", "2"}, "--sampler-flips has no effect with sampler gibbs");
+  refuses({"--sampler", "gwg"}, "--sampler has no effect with method bernoulli; it belongs to cd, pcd");
+  refuses({"--sampler-flips", "2"}, "--sampler-flips has no effect with method bernoulli");
+  refuses({"--method", "pcd", "--epsilon", "0.1"}, "--epsilon has no effect with method pcd");
+  refuses({"--method", "cd", "--buffer", "100"}, "--buffer has no effect with method cd");
+  refuses({"--method", "pcd", "--w", "1"}, "--w has no effect with objective contrastive-divergence");
+  refuses({"--energy-l2", "0.1"}, "--energy-l2 has no effect with objective energy-discrepancy");
+  refuses({"--method", "pcd", "--objective", "energy-discrepancy"},
+          "--objective must be contrastive-divergence with method pcd");
+  refuses({"--method", "pcd", "--buffer", "10"}, "--buffer must hold the chains of a step");
+  refuses({"--method", "pcd", "--chain-steps", "0"}, "--chain-steps must lie in [1, 1000000]");
 }
 
 // 30 rows of noise to learn by heart, others to validate on.

@@ -7,7 +7,9 @@
 #include <map>
 #include <numeric>
 
+#include "models/inspect/energy_degree.h"
 #include "trainer/learner/device_session.h"
+#include "trainer/learner/learner_energy.h"
 #include "trainer/learner/step_graph.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/passes/fuse_elementwise.h"
@@ -25,6 +27,12 @@ using Report = std::array<float, 5>;
 // Up to this many parameters, a step is one run with two sets of buffers, which is fastest. Beyond, it is
 // worth more runs that memory is not taken twice; and pieces of this size stay in the cache.
 constexpr int64_t kPieceSize = int64_t{1} << 18;
+
+// States evaluated at once: more gain nothing, and their activations take memory.
+constexpr int64_t kStatesAtOnce = 4096;
+// The couplings of so many variables are read in every step where the energy is quadratic; those of more
+// would cost more than they help.
+constexpr int64_t kMostCoupled = 2048;
 
 // A run of groups of a batch, or of elements of a vector.
 struct Groups {
@@ -67,6 +75,8 @@ struct Learner::Impl {
         dimension(network.contract.dimension) {
     if (!options.freeze_zeros.empty()) kinds.push_back(kZeroMaskKind);
     if (options.micro_batch < 0) throw OptionError("micro_batch", "must not be negative");
+    const int degree = EnergyDegree(network.model).value_or(0);
+    quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     if (HasCpuKernels()) UseCpuKernels(network.model);
     graphs = std::make_unique<StepGraphs>(network, options, shape);
     in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
@@ -136,7 +146,7 @@ struct Learner::Impl {
     gradient = memory.Vector(FlatSize());
   }
 
-  void CheckBatch(const ContrastiveBatch& batch) const {
+  static void CheckBatch(const ContrastiveBatch& batch, const BatchShape& shape, int64_t dimension) {
     const auto require = [](bool holds, const std::string& what) {
       if (!holds) throw Error(ErrorCode::kInvalidArgument, "the batch does not fit the training: " + what);
     };
@@ -155,7 +165,7 @@ struct Learner::Impl {
     auto* const rows = const_cast<uint8_t*>(batch.rows.data());  // ONNX Runtime does not write to inputs
     session.BindInput(step_tensor::kRows, HostTensor(rows + groups.first * group_rows * dimension,
                                                      {groups.count * group_rows, dimension}));
-    if (!shape.weighted) return;
+    if (batch.log_weights.empty()) return;
     auto* const weights = const_cast<float*>(batch.log_weights.data());
     session.BindInput(step_tensor::kLogWeights,
                       HostTensor(weights + groups.first * group_rows, {groups.count, group_rows}));
@@ -267,6 +277,52 @@ struct Learner::Impl {
     return SumOverPieces(kind, [](DeviceSession&, Groups) {});
   }
 
+  ContrastiveLoss Evaluate(StepGraphKind kind, const BatchShape& expected, const ContrastiveBatch& batch,
+                           const Ort::Value& parameters) {
+    CheckBatch(batch, expected, dimension);
+    std::vector<float> control = ControlVector(options.optimizer, 0, 1, batch.positives);
+    DeviceSession& session = Session(kind);
+    ContrastiveLoss total;
+    for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
+      Losses losses{};
+      BindBatch(session, batch, groups);
+      BindControl(session, control);
+      BindParameters(session, parameters);
+      session.BindOutput(step_tensor::kLosses, HostArray(losses));
+      session.Run();
+      total.loss += losses[0];
+      total.energy_positive += losses[1];
+      total.energy_negative += losses[2];
+    }
+    return total;
+  }
+
+  void EvaluateStates(std::span<const float> states, std::span<float> energies, std::span<float> slopes) {
+    const int64_t at_once = options.micro_batch > 0
+                                ? std::min(kStatesAtOnce, options.micro_batch * (1 + shape.negatives))
+                                : kStatesAtOnce;
+    DeviceSession& session =
+        Session(slopes.empty() ? StepGraphKind::kEnergy : StepGraphKind::kEnergyGradient);
+    auto* const inputs = const_cast<float*>(states.data());  // ONNX Runtime does not write to inputs
+    for (const Groups& part : Cut(static_cast<int64_t>(energies.size()), at_once)) {
+      const std::vector<int64_t> extents = {part.count, dimension};
+      session.BindInput(step_tensor::kStates, HostTensor(inputs + part.first * dimension, extents));
+      BindParameters(session, state[0]);
+      session.BindOutput(step_tensor::kEnergies, HostTensor(energies.data() + part.first, {part.count}));
+      if (!slopes.empty())
+        session.BindOutput(step_tensor::kSlopes, HostTensor(slopes.data() + part.first * dimension, extents));
+      session.Run();
+    }
+  }
+
+  std::shared_ptr<const EnergyFunction> CurrentEnergy(bool with_slopes) {
+    const auto evaluate = [this](auto... spans) { EvaluateStates(spans...); };
+    if (with_slopes || quadratic) Session(StepGraphKind::kEnergyGradient);
+    if (quadratic)
+      if (auto energy = ReadQuadratic(dimension, evaluate, options.threads)) return energy;
+    return MakeLearnerEnergy(dimension, with_slopes, evaluate);
+  }
+
   // The state vector `kind`, or the parameters if there is none.
   const Ort::Value& Vector(const std::string& kind) const {
     const auto found = std::ranges::find(kinds, kind);
@@ -279,6 +335,7 @@ struct Learner::Impl {
   std::vector<std::string> kinds;  // of the state vectors
   size_t changing_kinds;           // of which the first so many change from step to step
   int64_t dimension;
+  bool quadratic = false;  // whether the energy is one in the input
   std::unique_ptr<StepGraphs> graphs;
   std::map<StepGraphKind, DeviceSession> sessions;
   std::vector<Ort::Value> state;                // in the order of kinds
@@ -303,28 +360,24 @@ int64_t Learner::dimension() const { return impl_->dimension; }
 int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
 
 StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
-  impl_->CheckBatch(batch);
+  Impl::CheckBatch(batch, impl_->shape, impl_->dimension);
   std::vector<float> control = ControlVector(impl_->options.optimizer, learning_rate, step, batch.positives);
   return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
 }
 
 ContrastiveLoss Learner::Evaluate(const ContrastiveBatch& batch, bool averaged) {
-  impl_->CheckBatch(batch);
-  std::vector<float> control = ControlVector(impl_->options.optimizer, 0, 1, batch.positives);
-  DeviceSession& session = impl_->Session(StepGraphKind::kEvaluate);
-  ContrastiveLoss total;
-  for (const Groups& groups : Cut(batch.positives, impl_->options.micro_batch)) {
-    Losses losses{};
-    impl_->BindBatch(session, batch, groups);
-    impl_->BindControl(session, control);
-    impl_->BindParameters(session, impl_->Vector(averaged ? "average" : "parameters"));
-    session.BindOutput(step_tensor::kLosses, HostArray(losses));
-    session.Run();
-    total.loss += losses[0];
-    total.energy_positive += losses[1];
-    total.energy_negative += losses[2];
-  }
-  return total;
+  return impl_->Evaluate(StepGraphKind::kEvaluate, impl_->shape, batch,
+                         impl_->Vector(averaged ? "average" : "parameters"));
+}
+
+ContrastiveLoss Learner::Validate(const ContrastiveBatch& batch) {
+  const auto& own = impl_->options.validation;
+  if (!own) return Evaluate(batch, /*averaged=*/true);
+  return impl_->Evaluate(StepGraphKind::kValidate, own->batch, batch, impl_->Vector("average"));
+}
+
+std::shared_ptr<const EnergyFunction> Learner::CurrentEnergy(bool gradient) {
+  return impl_->CurrentEnergy(gradient);
 }
 
 std::vector<StateTensor> Learner::DescribeState() const {

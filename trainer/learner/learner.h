@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ort_ed/device.h"
+#include "ort_ed/energy_function.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/learner_options.h"
 #include "trainer/learner/state_tensor.h"
@@ -15,7 +16,7 @@
 namespace ort_ed {
 
 struct ContrastiveLoss {
-  double loss = 0;             // the energy discrepancy, -log M included
+  double loss = 0;             // of an energy discrepancy -log M included
   double energy_positive = 0;  // mean
   double energy_negative = 0;  // mean
 };
@@ -55,6 +56,15 @@ class Learner {
 
   // The loss without a step, with the moving average of the parameters if `averaged` (and if there is one).
   ContrastiveLoss Evaluate(const ContrastiveBatch& batch, bool averaged = false);
+
+  // What models are compared by: the loss of LearnerOptions::validation, with the moving average.
+  ContrastiveLoss Validate(const ContrastiveBatch& batch);
+
+  // The energy of the network with its present parameters, for samplers; with dU/dx if `gradient`, which is
+  // one more differentiation, once. Good until the next Step() or WriteState(), and no longer than this
+  // object. Where the graph is a polynomial of degree 2 it is a QuadraticEnergy. Throws kBadModel where the
+  // model cannot be differentiated by its input.
+  std::shared_ptr<const EnergyFunction> CurrentEnergy(bool gradient = false);
 
   // What there is of state, without its values; and the values of one of these.
   std::vector<StateTensor> DescribeState() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,22 @@
 
 namespace ort_ed {
 
+// Of the batches that a learner takes.
+struct BatchShape {
+  int64_t negatives = 32;  // M, of each positive
+  bool weighted = false;   // whether batches carry log omega
+};
+
+// By what models are compared on held-out rows, where that is not what a training minimises.
+struct ValidationOptions {
+  Choice objective = "energy-discrepancy";
+  BatchShape batch = {};
+};
+
 // What a learner minimises, how, and where. Front ends declare these as parts of their own.
 struct LearnerOptions {
   Choice objective = "energy-discrepancy";
+  std::optional<ValidationOptions> validation = {};  // none: `objective`, on batches as a step's
   PenaltyOptions penalties = {};
   OptimizerOptions optimizer = {};
   std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
@@ -22,12 +36,6 @@ struct LearnerOptions {
   int threads = 0;          // 0: all cores
   int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
   bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
-};
-
-// Of the batches that a learner takes.
-struct BatchShape {
-  int64_t negatives = 32;  // M, of each positive
-  bool weighted = false;   // whether batches carry log omega
 };
 
 // The state vector that no step changes: 0 for entries that LearnerOptions::freeze_zeros keeps at zero,

@@ -65,13 +65,35 @@ class StepGraphs::Assembly {
 
   // The energy network on `rows`, then the loss of its energies.
   void AddLoss() {
-    EmitEnergyInputs();
-    for (const auto& node : network_.model.graph().node()) *builder_.graph().add_node() = node;
+    EmitRows();
+    EmitNetwork();
     Value log_weights{&builder_, ""};
     if (batch_.weighted) log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + batch_.negatives});
     loss_ = MakeObjective(options_.objective)
                 ->Emit({builder_.Existing(network_.contract.output), batch_.negatives, log_weights,
                         Control()[0]});
+  }
+
+  // The energy network on `states`, by itself.
+  void AddEnergies() {
+    const std::vector<int64_t> shape = {-1, network_.contract.dimension};
+    const Value x = Op("Identity", {FloatInput(step_tensor::kStates, shape)});
+    builder_.Renamed(x, network_.contract.input);
+    EmitNetwork();
+    const Value energies = builder_.Existing(network_.contract.output);
+    builder_.Output(builder_.Named(Reshape(energies, std::vector<int64_t>{-1}), step_tensor::kEnergies),
+                    std::vector<int64_t>{-1});
+  }
+
+  void AddSlopes() {
+    const DifferentiateRequest request{network_.contract.output, "", {network_.contract.input}};
+    const std::string gradient = Differentiate(builder_, request).at(network_.contract.input);
+    if (gradient.empty())
+      BadModel("the energy has no slope: no operator that can be differentiated leads from '" +
+               network_.contract.input + "' to it");
+    const Value slopes = builder_.Existing(gradient);
+    builder_.Output(builder_.Named(slopes, step_tensor::kSlopes),
+                    std::vector<int64_t>{-1, network_.contract.dimension});
   }
 
   // By differentiation of the energies with c as weights. Parameters without influence are none: they stay
@@ -107,6 +129,7 @@ class StepGraphs::Assembly {
         AddAccumulation();
         break;
       case StepGraphKind::kEvaluate:
+      case StepGraphKind::kValidate:
         FloatOutput(loss_.losses, step_tensor::kLosses, {3});
         break;
       case StepGraphKind::kNorm:
@@ -115,6 +138,9 @@ class StepGraphs::Assembly {
       case StepGraphKind::kApply:
         AddUpdate();
         break;
+      case StepGraphKind::kEnergy:
+      case StepGraphKind::kEnergyGradient:
+        break;  // has its outputs
     }
     return std::move(model_);
   }
@@ -197,13 +223,17 @@ class StepGraphs::Assembly {
     return frame;
   }
 
-  void EmitEnergyInputs() {
+  void EmitRows() {
     builder_.Input(step_tensor::kRows, std::vector<int64_t>{-1, network_.contract.dimension},
                    onnx::TensorProto::UINT8);
     const Value x =
         Op("Cast", {builder_.Existing(step_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
     builder_.Renamed(x, network_.contract.input);
+  }
+
+  void EmitNetwork() {
     for (const ParameterSlot& slot : slots_) builder_.Input(slot.name, slot.shape);
+    for (const auto& node : network_.model.graph().node()) *builder_.graph().add_node() = node;
   }
 
   // What was made an input because it might have been trained.
@@ -303,7 +333,7 @@ void RequireParameters(const std::vector<ParameterSlot>& slots) {
                 "its energy");
 }
 
-bool HasGradients(StepGraphKind kind) {
+bool HasParameterGradients(StepGraphKind kind) {
   return kind == StepGraphKind::kStep || kind == StepGraphKind::kGradient ||
          kind == StepGraphKind::kAccumulate;
 }
@@ -311,7 +341,8 @@ bool HasGradients(StepGraphKind kind) {
 }  // namespace
 
 StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& options, const BatchShape& batch)
-    : network_(network), options_(options), batch_(batch) {
+    : network_(network), options_(options), batch_(batch), validation_(options) {
+  if (options_.validation) validation_.objective = options_.validation->objective;
   CheckOptions(options_.optimizer);
   CheckOptions(options_.penalties);
   differentiated_ =
@@ -328,12 +359,17 @@ StepGraphs::~StepGraphs() = default;
 const std::vector<ParameterSlot>& StepGraphs::slots() const { return slots_; }
 
 onnx::ModelProto StepGraphs::Make(StepGraphKind kind) {
-  if (HasGradients(kind)) {
+  if (HasParameterGradients(kind)) {
     const auto assembly = std::move(differentiated_);
     return assembly->Complete(kind);
   }
-  Assembly assembly(network_, options_, batch_, slots_);
-  if (kind == StepGraphKind::kEvaluate) assembly.AddLoss();
+  using Kind = StepGraphKind;
+  const bool own = kind == Kind::kValidate && options_.validation;
+  Assembly assembly(network_, own ? validation_ : options_, own ? options_.validation->batch : batch_,
+                    slots_);
+  if (kind == Kind::kEvaluate || kind == Kind::kValidate) assembly.AddLoss();
+  if (kind == Kind::kEnergy || kind == Kind::kEnergyGradient) assembly.AddEnergies();
+  if (kind == Kind::kEnergyGradient) assembly.AddSlopes();
   return assembly.Complete(kind);
 }
 

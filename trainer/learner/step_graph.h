@@ -38,6 +38,8 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 //   weight_decay, l1  float [P]: strengths of the penalties, only where they differ (PenaltyVector())
 //   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives
 //   report       float [5]: losses, norm of the gradient before clipping, norm of the new parameters
+//   states       float [rows, D]: what a sampler asks about
+//   energies     float [rows], and slopes, float [rows, D]: dU/dx
 //   squares      float [1]: sum of the squares of the gradient before clipping, or of the new parameters
 //   clip         float [1]: what the gradient is multiplied by
 namespace step_tensor {
@@ -45,6 +47,9 @@ inline constexpr char kRows[] = "ort_ed.rows";
 inline constexpr char kLogWeights[] = "ort_ed.log_weights";
 inline constexpr char kControl[] = "ort_ed.control";
 inline constexpr char kGradient[] = "ort_ed.gradient";
+inline constexpr char kStates[] = "ort_ed.states";
+inline constexpr char kEnergies[] = "ort_ed.energies";
+inline constexpr char kSlopes[] = "ort_ed.slopes";
 inline constexpr char kLosses[] = "ort_ed.losses";
 inline constexpr char kReport[] = "ort_ed.report";
 inline constexpr char kSquares[] = "ort_ed.squares";
@@ -62,6 +67,9 @@ enum class StepGraphKind {
   kGradient,    // rows, log_weights, control, parameters -> gradients, losses
   kAccumulate,  // rows, log_weights, control, parameters, gradients, losses -> next gradients, next losses
   kEvaluate,    // rows, log_weights, control, parameters -> losses
+  kValidate,    // the same with LearnerOptions::validation
+  kEnergy,      // states, parameters -> energies
+  kEnergyGradient,  // states, parameters -> energies, slopes; a differentiation of its own
   // On corresponding pieces, of any length, of the flat vectors:
   kNorm,   // gradient, state, support, l1 -> squares
   kApply,  // gradient, control, clip, state, support, weight_decay, l1 -> next state, squares
@@ -84,8 +92,9 @@ class StepGraphs {
   // statistics of BatchNormalization; in the order of the flat vectors.
   const std::vector<ParameterSlot>& slots() const;
 
-  // The graphs with gradients (kStep, kGradient, kAccumulate) share the one differentiation: only one of them
-  // can be made. The values of the parameters are not needed.
+  // The graphs with gradients of parameters (kStep, kGradient, kAccumulate) share the one differentiation:
+  // only one of them can be made. The values of the parameters are not needed. Throws kBadModel where the
+  // model cannot be differentiated by its input.
   onnx::ModelProto Make(StepGraphKind kind);
 
  private:
@@ -93,6 +102,7 @@ class StepGraphs {
   PreparedModel network_;
   LearnerOptions options_;
   BatchShape batch_;
+  LearnerOptions validation_;  // the same with the objective of validations
   std::vector<ParameterSlot> slots_;
   std::unique_ptr<Assembly> differentiated_;
 };

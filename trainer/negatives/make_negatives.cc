@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "trainer/negatives/mixture.h"
 #include "trainer/negatives/negative_source.h"
 #include "trainer/negatives/perturbation.h"
@@ -31,6 +33,15 @@ std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowCon
     }
   }
   return MakePerturbationSource(MakeMixture(std::move(perturbations)));
+}
+
+std::string ObjectiveOf(const Choice& method) {
+  return NegativeKinds()[Resolve(method, NegativeTable(), kKey).front().row]->objective;
+}
+
+bool IsObjectiveOfMethods(const std::string& objective) {
+  return std::ranges::any_of(NegativeKinds(),
+                             [&](const NegativeKind* kind) { return kind->objective == objective; });
 }
 
 }  // namespace ort_ed

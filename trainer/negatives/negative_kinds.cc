@@ -9,6 +9,8 @@ extern const NegativeKind kPoolNegatives;
 extern const NegativeKind kGridNegatives;
 extern const NegativeKind kNeighbourhoodNegatives;
 extern const NegativeKind kEraseNegatives;
+extern const NegativeKind kCdNegatives;
+extern const NegativeKind kPcdNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -18,6 +20,8 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kGridNegatives,
       &kNeighbourhoodNegatives,
       &kEraseNegatives,
+      &kCdNegatives,
+      &kPcdNegatives,
   };
   // clang-format on
   return kKinds;

@@ -19,7 +19,7 @@ struct StepView {
   int64_t step = 0;                        // steps done before this one
   int64_t first_row = 0;                   // number of the batch's first row among those of the step
   double progress = 1;                     // of the whole training: 0 at the first step, 1 at the last
-  const EnergyFunction* energy = nullptr;  // of the network as it is now; only where needs().energy
+  const EnergyFunction* energy = nullptr;  // of the network as it is now; in Fill(), where needs().energy
 };
 
 // Where the negatives of a training come from: noise around the data, chains that persist, or a network of
@@ -49,7 +49,8 @@ class NegativeSource {
   // A step of the source's own, after the energy's.
   virtual void Learn(const StepView&, const ContrastiveBatch&) {}
 
-  // The source by which models are compared on held-out rows.
+  // The source by which models are compared on held-out rows. Where it is another, the loss is the energy
+  // discrepancy.
   virtual NegativeSource& validation() { return *this; }
 
   // What the model's metadata tell of it, by key, as of this progress.
@@ -65,6 +66,9 @@ class NegativeSource {
 struct RowContext {
   int64_t dimension = 0;
   std::vector<int64_t> image_shape = {};  // {height, width}; empty: no image
+  std::vector<double> mean = {};          // of each column of the data; empty: not known
+  int64_t step_negatives = 0;             // of all rows of a step together; 0: not known
+  int threads = 0;                        // 0: all cores; results do not depend on it
 };
 
 class Perturbation;
@@ -77,6 +81,7 @@ struct NegativeKind {
   const Schema& (*schema)();
   std::unique_ptr<Perturbation> (*perturbation)(const OptionMap& options, const RowContext& rows);
   std::unique_ptr<NegativeSource> (*source)(const OptionMap& options, const RowContext& rows);
+  const char* objective = "energy-discrepancy";  // for which the negatives are made
 };
 
 // A perturbation made from a class with `struct Options` and a constructor of (Options, RowContext).
@@ -89,10 +94,28 @@ constexpr NegativeKind PerturbationKind(const char* name, const char* summary) {
           nullptr};
 }
 
+// A source made from a class with `struct Options` and a constructor of (Options, RowContext).
+template <typename S>
+constexpr NegativeKind SourceKind(const char* name, const char* summary, const char* objective) {
+  return {name,
+          summary,
+          &SchemaOf<typename S::Options>,
+          nullptr,
+          [](const OptionMap& options, const RowContext& rows) -> std::unique_ptr<NegativeSource> {
+            return std::make_unique<S>(MakeOptions<typename S::Options>(options), rows);
+          },
+          objective};
+}
+
 std::span<const NegativeKind* const> NegativeKinds();
 KindTable NegativeTable();
 
 // One kind, or several perturbations joined by '+', of which each row draws one. Throws OptionError.
 std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowContext& rows);
+
+// The objective for which a method makes negatives. Throws OptionError.
+std::string ObjectiveOf(const Choice& method);
+// Whether there are methods that make negatives for this objective.
+bool IsObjectiveOfMethods(const std::string& objective);
 
 }  // namespace ort_ed

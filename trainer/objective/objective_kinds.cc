@@ -5,10 +5,12 @@
 namespace ort_ed {
 
 extern const ObjectiveKind kEnergyDiscrepancyObjective;
+extern const ObjectiveKind kContrastiveDivergenceObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
+      &kContrastiveDivergenceObjective,
   };
   return kKinds;
 }

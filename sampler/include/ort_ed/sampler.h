@@ -39,6 +39,9 @@ struct Chains {
   std::vector<double> base_energies;  // U0 of each state
   std::vector<float> gradients;       // dU/dx of each state, count x dimension; empty: not known
   std::vector<double> betas;          // inverse temperature of each chain
+  // Tempering: states of each chain's hotter replicas, count x (temperatures - 1) x dimension; empty: they
+  // start where their chain is.
+  std::vector<float> replicas = {};
   // 1: never changes. Empty, or `dimension` values for all chains, or count x dimension.
   std::vector<uint8_t> clamped;
   uint64_t seed = 0;
@@ -71,9 +74,8 @@ enum class Scan { kSystematic, kRandom };
 inline constexpr int kMaxBlock = 12;  // coordinates that block-gibbs updates together
 
 // A Markov kernel on the target's path. The same seed gives the same samples whatever the number of threads
-// and however the steps are divided into calls. An object keeps only scratch memory (tempering also its
-// hotter replicas, so that it serves one Chains) and is used by one thread at a time. Where the energy
-// function throws, the chains are not valid any more.
+// and however the steps are divided into calls. An object keeps only scratch memory and is used by one thread
+// at a time. Where the energy function throws, the chains are not valid any more.
 class ORT_ED_API Sampler {
  public:
   virtual ~Sampler() = default;

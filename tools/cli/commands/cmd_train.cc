@@ -189,12 +189,13 @@ void RunTrain(const GivenOptions& given) {
 extern const Command kTrainCommand;
 const Command kTrainCommand = {
     .name = "train",
-    .summary = "fit an energy model to binary data with energy discrepancy",
+    .summary = "fit an energy model to binary data, with energy discrepancy or by sampling",
     .description = "",
     .examples = R"(  ort-ed train --data rows.npy -o run
   ort-ed train --data synth:pinwheel --method bernoulli --steps 4000 -o run
   ort-ed train --data mnist.idx.gz --binarise dynamic --model resnet --image-shape 28x28 --epsilon 0.002 -o run
   ort-ed train --data rows.csv --model my_energy.onnx --method grid --exact -o run
+  ort-ed train --data rows.npy --method pcd --sampler gwg --chain-steps 40 --negatives 1 --energy-l2 0.1 -o run
   ort-ed train --config run/config.toml --seed 1 -o run2
   ort-ed train --resume run --steps 20000)",
     .schema = &SchemaOf<TrainCommand>,

@@ -70,6 +70,22 @@ std::string TableLine(const Option& option, const Choice& choice) {
                      pairs.empty() ? "{}" : fmt::format("{{ {} }}", Join(pairs, ", ")));
 }
 
+// The options of the kinds that `choice` may hold, as far as they have values; those of choices among them
+// follow each.
+std::string KindLines(const std::vector<FileOption>& all, const OptionMap& values, const std::string& choice,
+                      const std::string& section) {
+  std::string text;
+  for (const FileOption& each : all) {
+    const VisibleOption& visible = each.visible;
+    const auto value = values.find(visible.key);
+    const bool has_value = value != values.end() && !std::holds_alternative<std::monostate>(value->second);
+    if (visible.choice != choice || each.section != section || !each.table.empty() || !has_value) continue;
+    text += Line(visible.key, value->second, *visible.option);
+    if (visible.option->kinds != nullptr) text += KindLines(all, values, visible.key, section);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string WriteToml(const Schema& schema, const void* object) {
@@ -90,12 +106,7 @@ std::string WriteToml(const Schema& schema, const void* object) {
       text += TableLine(option, *choice);
       continue;
     }
-    for (const FileOption& each : all) {
-      const auto inner = values.find(each.visible.key);
-      const bool of_kind = !each.visible.choice.empty() && each.section == section && each.table.empty();
-      if (of_kind && each.visible.choice == option.key && inner != values.end())
-        text += Line(each.visible.key, inner->second, *each.visible.option);
-    }
+    text += KindLines(all, values, option.key, section);
   }
   return text;
 }

@@ -17,14 +17,16 @@ namespace {
 
 // Validation has noise of its own, the same every time.
 constexpr uint64_t kValidationSeed = 0x6E6F6973652D7661ULL;
-// A loss above this is no progress any more, though every number is still finite.
+// A loss beyond this is no progress any more, though every number is still finite.
 constexpr double kLargestLoss = 1e6;
 
 double WallTime() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-bool HasDiverged(const StepResult& result) { return !result.finite() || result.loss > kLargestLoss; }
+bool HasDiverged(const StepResult& result) {
+  return !result.finite() || std::abs(result.loss) > kLargestLoss;
+}
 
 }  // namespace
 
@@ -117,13 +119,22 @@ void Run::Step() {
   const int64_t first_row = step_ * options_.batch.batch_size;
   for (int64_t i = 0; i < batch_.positives; ++i)
     setup_.dataset.training->Draw(first_row + i, batch_.Positive(i));
-  setup_.negatives->Fill(View(0), batch_);
+  FillNegatives();
   last_ = setup_.learner->Step(batch_, options_.LearningRate(step_ + 1), step_ + 1);
   if (HasDiverged(last_)) ThrowDiverged(step_ + 1);
   setup_.negatives->Learn(View(0), batch_);
   ++step_;
   result_.step = step_;
   means_.Add(last_);
+}
+
+void Run::FillNegatives() {
+  const NegativeSource::Needs needs = setup_.negatives->needs();
+  std::shared_ptr<const EnergyFunction> energy;
+  if (needs.energy) energy = setup_.learner->CurrentEnergy(needs.gradient);
+  StepView view = View(0);
+  view.energy = energy.get();
+  setup_.negatives->Fill(view, batch_);
 }
 
 void Run::Log(bool log, bool validate) {
@@ -152,8 +163,8 @@ void Run::Log(bool log, bool validate) {
   if (records_ != nullptr && !line.values.empty()) records_->metrics.Append(line);
 }
 
-// With the averaged weights, since those are deployed, and the noise of the last step, so that losses can be
-// compared.
+// By the source's own loss for it, with the averaged weights, since those are deployed, and the noise of the
+// last step, so that losses can be compared.
 double Run::Validate() {
   const RowTable& rows = setup_.dataset.validation;
   const int64_t part =
@@ -162,13 +173,16 @@ double Run::Validate() {
                 .step = 0,
                 .first_row = 0,
                 .progress = options_.Progress(options_.run.steps)};
+  NegativeSource& source = setup_.negatives->validation();
+  const NegativeSource::Shape shape = source.shape(options_.contrast.negatives);
   double sum = 0;
   for (; view.first_row < rows.rows; view.first_row += part) {
-    ContrastiveBatch batch = MakeBatch(std::min(part, rows.rows - view.first_row));
+    ContrastiveBatch batch(std::min(part, rows.rows - view.first_row), shape.negatives, rows.columns,
+                           shape.weighted);
     for (int64_t i = 0; i < batch.positives; ++i)
       std::ranges::copy(rows.Row(view.first_row + i), batch.Positive(i).begin());
-    setup_.negatives->validation().Fill(view, batch);
-    sum += setup_.learner->Evaluate(batch, /*averaged=*/true).loss * static_cast<double>(batch.positives);
+    source.Fill(view, batch);
+    sum += setup_.learner->Validate(batch).loss * static_cast<double>(batch.positives);
   }
   return sum / static_cast<double>(rows.rows);
 }
@@ -204,12 +218,20 @@ void Run::ThrowDiverged(int64_t step) const {
 std::string Run::AdviceAgainstDivergence() const {
   const OptimizerOptions& optimizer = options_.optimizer;
   const OptionMap chosen = GetOptions(SchemaOf<TrainOptions>(), &options_);
-  const auto w = chosen.find("w");
+  const auto is_zero = [&](const char* key) {
+    const auto found = chosen.find(key);
+    return found != chosen.end() && FormatOption(found->second) == "0";
+  };
   std::string advice =
       fmt::format("a smaller learning rate (learning_rate {:.2g})", optimizer.learning_rate / 5);
   if (optimizer.clip == 0) advice += ", clipping of the gradient (clip 5)";
   if (optimizer.clip > 0) advice += fmt::format(", a lower clip than {}", optimizer.clip);
-  if (w != chosen.end() && FormatOption(w->second) == "0") advice += ", stabilisation of the loss (w 1)";
+  const OptionMap negatives = setup_.negatives->Describe(1);
+  if (const auto steps = negatives.find("chain_steps"); steps != negatives.end())
+    advice +=
+        fmt::format(", more steps of the chains (chain_steps {})", 5 * std::get<int64_t>(steps->second));
+  if (is_zero("energy_l2")) advice += ", a penalty on the energies (energy_l2 0.1)";
+  if (is_zero("w")) advice += ", stabilisation of the loss (w 1)";
   if (options_.schedule.warmup_steps == 0) advice += ", warm-up (warmup_steps 1000)";
   return advice;
 }

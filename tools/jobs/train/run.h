@@ -63,6 +63,7 @@ class Run {
   ContrastiveBatch MakeBatch(int64_t positives) const;
   StepView View(int64_t first_row) const;
   void Step();
+  void FillNegatives();
   void Log(bool log, bool validate);
   double Validate();
   void TryParameters();

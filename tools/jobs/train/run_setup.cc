@@ -1,5 +1,6 @@
 #include "tools/jobs/train/run_setup.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -39,9 +40,29 @@ std::string Absolute(const std::string& path) {
              : std::filesystem::absolute(path).lexically_normal().string();
 }
 
+// Negatives are made for one objective, and mean nothing to another that has methods of its own.
+void ResolveObjective(TrainOptions& options) {
+  const std::string own = ObjectiveOf(options.contrast.method);
+  const std::string& method = options.contrast.method.kind;
+  Choice& objective = options.objective;
+  if (objective.kind == kAutoObjective) objective.kind = own;
+  if (objective.kind != own && IsObjectiveOfMethods(objective.kind))
+    throw OptionError("objective", fmt::format("must be {} with method {}, whose negatives are made for it, "
+                                               "not {}",
+                                               own, method, objective.kind));
+  const KindTable table = ObjectiveTable();
+  const auto row = std::ranges::find(table.rows, objective.kind, &KindRow::name);
+  for (const auto& [key, value] : objective.options)
+    if (row->schema->Find(key) == nullptr)
+      throw OptionError(key,
+                        fmt::format("has no effect with objective {} of method {}", objective.kind, method),
+                        OptionError::Problem::kNoEffect);
+}
+
 TrainOptions Resolve(TrainOptions options) {
   CheckOptions(options);
   CheckTogether(options);
+  ResolveObjective(options);
   options.data.data = Absolute(options.data.data);
   options.data.validation = Absolute(options.data.validation);
   NetworkOptions& network = options.network;
@@ -92,9 +113,14 @@ void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const 
 }
 
 RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
+  const TrainOptions& options = setup.options;
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
-  const std::string& given = setup.options.network.image_shape;
-  return {contract.dimension, ParseImageShape(given.empty() ? known : given)};
+  const std::string& given = options.network.image_shape;
+  return {.dimension = contract.dimension,
+          .image_shape = ParseImageShape(given.empty() ? known : given),
+          .mean = setup.dataset.mean,
+          .step_negatives = options.batch.batch_size * options.contrast.negatives,
+          .threads = options.run.threads};
 }
 
 // An enumeration has the row itself among its negatives: w = 1 would count it twice.
@@ -116,10 +142,28 @@ void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& 
   ChooseStabilisation(setup, observer);
 }
 
+// What a sampler will need of the model is tried before anything is written.
+void TryEnergy(RunSetup& setup) {
+  const NegativeSource::Needs needs = setup.negatives->needs();
+  if (!needs.energy) return;
+  try {
+    setup.learner->CurrentEnergy(needs.gradient);
+  } catch (const Error& error) {
+    if (!needs.gradient || error.code() != ErrorCode::kBadModel) throw;
+    throw OptionError("sampler", fmt::format("needs the gradient of the energy by the variables, which this "
+                                             "model does not have; gibbs does without. {}",
+                                             error.what()));
+  }
+}
+
 void MakeLearner(RunSetup& setup, PreparedModel network) {
   const TrainOptions& options = setup.options;
   LearnerOptions learner;
   learner.objective = options.objective;
+  if (&setup.negatives->validation() != setup.negatives.get()) {
+    const auto shape = setup.negatives->validation().shape(options.contrast.negatives);
+    learner.validation = {.batch = {shape.negatives, shape.weighted}};
+  }
   learner.penalties = options.penalties;
   learner.optimizer = options.optimizer;
   learner.frozen = options.network.frozen;
@@ -128,6 +172,7 @@ void MakeLearner(RunSetup& setup, PreparedModel network) {
   learner.threads = options.run.threads;
   learner.micro_batch = options.batch.micro_batch;
   setup.learner = std::make_unique<Learner>(std::move(network), learner, setup.shape());
+  TryEnergy(setup);
 }
 
 // The network is ready to be deployed from here on: only its parameters change.
@@ -215,6 +260,8 @@ RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer
             "a new run",
             setup.options.data.data, checkpoint.data, setup.dataset.hash));
   }
+  setup.negatives =
+      MakeNegatives(setup.options.contrast.method, Rows(setup, network.contract));  // of the data
   MakeLearner(setup, std::move(network));
   setup.learner->WriteState(checkpoint.SelectTensors("energy"));
   setup.negatives->Load(checkpoint.SelectTensors("negatives"));
@@ -257,7 +304,8 @@ std::string DescribeTraining(const RunSetup& setup, int64_t step) {
         },
         value);
   };
-  if (const auto w = chosen.find("w"); w != chosen.end()) add("w", w->second);
+  for (const char* key : {"w", "energy_l2"})
+    if (const auto found = chosen.find(key); found != chosen.end()) add(key, found->second);
   for (const auto& [key, value] : setup.negatives->Describe(options.Progress(step))) add(key, value);
   return json.dump();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,23 @@ namespace {
 KindTable ModelTable() {
   KindTable table = ArchitectureTable();
   table.file_suffix = ".onnx";
+  return table;
+}
+
+// Options of the objectives that methods choose by themselves; which of them there are is known with the
+// method (ResolveObjective() in run_setup.cc), and that objective checks their values.
+struct AutoObjectiveOptions {
+  std::optional<double> w = {}, energy_l2 = {};
+  static void Describe(Declare<AutoObjectiveOptions>& declare) {
+    declare("w", &AutoObjectiveOptions::w, "", "");
+    declare("energy_l2", &AutoObjectiveOptions::energy_l2, "", "");
+  }
+};
+
+KindTable TrainObjectiveTable() {
+  KindTable table = ObjectiveTable();
+  table.rows.push_back({kAutoObjective, "contrastive-divergence for cd and pcd, else energy-discrepancy",
+                        &SchemaOf<AutoObjectiveOptions>()});
   return table;
 }
 
@@ -90,7 +108,7 @@ void TrainOptions::Describe(Declare<TrainOptions>& declare) {
   declare.Section("perturbation");
   declare.All(&O::contrast);
   declare.Section("loss");
-  declare("objective", &O::objective, ObjectiveTable, "what is minimised");
+  declare("objective", &O::objective, TrainObjectiveTable, "what is minimised");
   declare.All(&O::penalties);
   declare.Section("optimizer");
   declare.All(&O::optimizer);

@@ -64,12 +64,14 @@ struct RunOptions {
   static void Describe(Declare<RunOptions>& declare);
 };
 
+inline constexpr char kAutoObjective[] = "auto";  // that of the method
+
 // Everything one can choose about a training.
 struct TrainOptions {
   DataOptions data;
   NetworkOptions network;
   ContrastOptions contrast;
-  Choice objective = "energy-discrepancy";
+  Choice objective = kAutoObjective;
   PenaltyOptions penalties;
   OptimizerOptions optimizer;
   BatchOptions batch;

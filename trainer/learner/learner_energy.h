@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "ort_ed/energy_function.h"
+
+namespace ort_ed {
+
+// Energies of states, and dU/dx where `slopes` is not empty.
+using EvaluateStates =
+    std::function<void(std::span<const float> states, std::span<float> energies, std::span<float> slopes)>;
+
+// The energy function that `evaluate` computes. What is not a number stays so: a training that diverges is
+// told by its step, which knows what to advise.
+std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(int64_t dimension, bool gradient,
+                                                        EvaluateStates evaluate);
+
+// Reads off the couplings of a polynomial of degree 2 from its gradients at D + 1 states, in one batch. Null
+// where they are not finite.
+std::shared_ptr<const QuadraticEnergy> ReadQuadratic(int64_t dimension, const EvaluateStates& evaluate,
+                                                     int threads);
+
+}  // namespace ort_ed
