@@ -25,6 +25,11 @@ Names NamesIn(const KindTable& table) {
   return names;
 }
 
+std::string WithoutQuotes(std::string text) {
+  std::erase(text, '`');
+  return text;
+}
+
 bool Contains(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -250,7 +255,7 @@ void AddOptions(Schema& schema, std::string_view section, const Schema& inner, s
 }  // namespace options_detail
 
 OptionError::OptionError(std::string key, std::string reason, Problem problem, std::string origin)
-    : Error(ErrorCode::kInvalidArgument, key + " " + reason),
+    : Error(ErrorCode::kInvalidArgument, key + " " + WithoutQuotes(reason)),
       key_(std::move(key)),
       reason_(std::move(reason)),
       problem_(problem),

@@ -146,7 +146,7 @@ TEST_F(ExportCommand, ThresholdAndRefitOnTheSupport) {
 TEST_F(ExportCommand, MistakesAreExplained) {
   Train();
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold-on", "w"}), 2,
-                "--threshold-on has no effect with threshold 0");
+                "--threshold-on has no effect with --threshold 0");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 2,
                 "--threshold must lie in [0, inf), not -1");
   ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "--output is missing");

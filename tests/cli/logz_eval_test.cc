@@ -314,7 +314,7 @@ TEST(LogZCommand, ADamagedStateIsRefused) {
   WriteFileAtomically(folder.File("state"), "not a state");
   const CommandResult result = RunOrtEd({"logz", model, "--state", folder.File("state")});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("remove it to start anew"));
+  EXPECT_THAT(result.err, HasSubstr("name another file"));
   EXPECT_TRUE(std::filesystem::exists(folder.File("state")));
 }
 
@@ -366,15 +366,15 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   };
   fails({"--state", model}, "--state would overwrite");
   fails({"--method", "raise", "--data", rows, "--state", rows}, "--state would overwrite");
-  fails({"--data", rows}, "--data has no effect with estimator ais");
+  fails({"--data", rows}, "--data has no effect with --estimator ais");
   fails({"--method", "exact", "--state", folder.File("state")}, "--state has no effect");
   fails({"--method", "is", "--state", folder.File("state")}, "--state has no effect");
-  fails({"--method", "exact", "--step-size", "0.3"}, "--step-size has no effect with estimator exact");
+  fails({"--method", "exact", "--step-size", "0.3"}, "--step-size has no effect with --estimator exact");
   fails({"--method", "exact", "--chains", "8"},
-        "--chains has no effect with estimator exact; it belongs to ais, raise, auto");
-  fails({"--method", "is", "--sampler", "gwg"}, "--sampler has no effect with estimator is");
-  fails({"--proposals", "9"}, "--proposals has no effect with estimator ais; it belongs to is");
-  fails({"--step-size", "0.3"}, "--step-size has no effect with sampler gibbs; it belongs to dmala");
+        "--chains has no effect with --estimator exact; it belongs to ais, raise, auto");
+  fails({"--method", "is", "--sampler", "gwg"}, "--sampler has no effect with --estimator is");
+  fails({"--proposals", "9"}, "--proposals has no effect with --estimator ais; it belongs to is");
+  fails({"--step-size", "0.3"}, "--step-size has no effect with --sampler gibbs; it belongs to dmala");
 }
 
 TEST(LogZCommand, NumbersOutOfTheirRangeAreMisuse) {

@@ -123,10 +123,10 @@ TEST_F(NewTest, BadValuesAreNamed) {
                 "--image-shape must be a height and a width such as 28x28");
   ExpectFailure({"mlp", "-D", "3", "--base-mean", "1"}, 2, "--base-mean must lie in (0, 1), not 1");
   ExpectFailure({"mlp", "-D", "3", "--base-mean", "0.5", "--base", "x.npy"}, 2,
-                "--base-mean has no effect with base; choose one");
+                "--base-mean has no effect with --base; choose one");
   ExpectFailure({"mlp", "-D", "3", "--base-smoothing", "0.1"}, 2,
-                "--base-smoothing has no effect without base");
-  ExpectFailure({"mlp", "-D", "3", "--binarise", "threshold"}, 2, "--binarise has no effect without base");
+                "--base-smoothing has no effect without --base");
+  ExpectFailure({"mlp", "-D", "3", "--binarise", "threshold"}, 2, "--binarise has no effect without --base");
   ExpectFailure({"mlp", "-D", "3", "--base", folder_.File("none.npy")}, 1, "none.npy");
   const std::string data = Write("rows.csv", "0,1\n1,1\n");
   ExpectFailure({"mlp", "-D", "3", "--base", data}, 1, "rows.csv");

@@ -295,10 +295,11 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(2, "--steps must be 1000 or more",
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});
   fails(1, "systematic, random", {ring_, "--scan", "both"});
-  fails(2, "--flips has no effect with sampler gibbs; it belongs to gwg", {ring_, "--flips", "2"});
-  fails(2, "--inner has no effect with sampler pas; it belongs to tempering",
+  fails(2, "--flips has no effect with --sampler gibbs; it belongs to gwg", {ring_, "--flips", "2"});
+  fails(2, "--inner has no effect with --sampler pas; it belongs to tempering",
         {ring_, "--sampler", "pas", "--inner", "gwg"});
-  fails(2, "--block has no effect with sampler tempering", {ring_, "--sampler", "tempering", "--block", "2"});
+  fails(2, "--block has no effect with --sampler tempering",
+        {ring_, "--sampler", "tempering", "--block", "2"});
   fails(1, "no missing value", {ring_, "--clamp", Write("full.csv", "1,0,1\n")});
   fails(1, "keeps every value, so there is nothing to sample",
         {ring_, "--init", Write("init.csv", "1,0,1\n"), "--clamp", Write("mask.csv", "1,1,1\n")});
@@ -313,7 +314,7 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(2, "--threads must lie in [0,", {ring_, "--threads", "-1"});
   fails(2, "HEIGHTxWIDTH", {ring_, "--png", folder_.File("x.png"), "--shape", "3"});
   fails(2, "--png needs --shape", {ring_, "--png", folder_.File("x.png")});
-  fails(2, "--shape has no effect without png", {ring_, "--shape", "3x1"});
+  fails(2, "--shape has no effect without --png", {ring_, "--shape", "3x1"});
   fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
   fails(2, "each of the 2 rows",
         {ring_, "--clamp", Write("holes.csv", "a,b,c\n1,,\n,?,0\n"), "--chains", "1"});

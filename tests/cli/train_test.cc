@@ -187,7 +187,7 @@ TEST_F(TrainCommand, StartsFromAUsersModelAndKeepsItsMetadata) {
   EXPECT_EQ(Train("next", {"--model", Path("run/model.onnx"), "--hidden", ""}).exit_code, 0);
   ExpectFailure(Train("twice", {"--model", Path("run/model.onnx"), "--hidden", "", "--base", "data"}), 2,
                 "--base does not fit: the model already has a base distribution");
-  ExpectFailure(Train("options", {"--model", Path("mine.onnx")}), 2, "--hidden has no effect with model ");
+  ExpectFailure(Train("options", {"--model", Path("mine.onnx")}), 2, "--hidden has no effect with --model ");
   WriteBytes(Path("wide.onnx"), MlpModel(7, {8}));
   ExpectFailure(Train("wide", {"--model", Path("wide.onnx"), "--hidden", ""}), 1, "rows.csv");
 }
@@ -268,13 +268,13 @@ TEST_F(TrainCommand, RefusesWhatChainsDoNotHave) {
     ExpectFailure(Train("run", more), 2, message);
     EXPECT_FALSE(fs::exists(Path("run")));
   };
-  refuses({"--method", "pcd", "--sampler-flips", "2"}, "--sampler-flips has no effect with sampler gibbs");
-  refuses({"--sampler", "gwg"}, "--sampler has no effect with method bernoulli; it belongs to cd, pcd");
-  refuses({"--sampler-flips", "2"}, "--sampler-flips has no effect with method bernoulli");
-  refuses({"--method", "pcd", "--epsilon", "0.1"}, "--epsilon has no effect with method pcd");
-  refuses({"--method", "cd", "--buffer", "100"}, "--buffer has no effect with method cd");
-  refuses({"--method", "pcd", "--w", "1"}, "--w has no effect with objective contrastive-divergence");
-  refuses({"--energy-l2", "0.1"}, "--energy-l2 has no effect with objective energy-discrepancy");
+  refuses({"--method", "pcd", "--sampler-flips", "2"}, "--sampler-flips has no effect with --sampler gibbs");
+  refuses({"--sampler", "gwg"}, "--sampler has no effect with --method bernoulli; it belongs to cd, pcd");
+  refuses({"--sampler-flips", "2"}, "--sampler-flips has no effect with --method bernoulli");
+  refuses({"--method", "pcd", "--epsilon", "0.1"}, "--epsilon has no effect with --method pcd");
+  refuses({"--method", "cd", "--buffer", "100"}, "--buffer has no effect with --method cd");
+  refuses({"--method", "pcd", "--w", "1"}, "--w has no effect with --objective contrastive-divergence");
+  refuses({"--energy-l2", "0.1"}, "--energy-l2 has no effect with --objective energy-discrepancy");
   refuses({"--method", "pcd", "--objective", "energy-discrepancy"},
           "--objective must be contrastive-divergence with method pcd");
   refuses({"--method", "pcd", "--buffer", "10"}, "--buffer must hold the chains of a step");
@@ -517,7 +517,7 @@ TEST_F(TrainCommand, MisuseIsExplained) {
                 "--method must be one of bernoulli, pool, grid, neighbourhood");
   ExpectFailure(Train("run", {"--warmup-steps", "41"}), 2, "--warmup-steps must not exceed steps, 40");
   ExpectFailure(Train("run", {"--method", "pool", "--window", "0x3"}), 2, "--window");
-  ExpectFailure(Train("run", {"--exact"}), 2, "--exact has no effect with method bernoulli");
+  ExpectFailure(Train("run", {"--exact"}), 2, "--exact has no effect with --method bernoulli");
   ExpectFailure(Train("run", {"--model", "rbm", "--activation", "relu"}), 2, "activation");
   ExpectFailure(Train("run", {"--model", "transformer"}), 1, "mlp");
   ExpectFailure(Train("run", {"--data", "synth:nothing"}), 1,
@@ -532,7 +532,7 @@ TEST_F(TrainCommand, MisuseIsExplained) {
   ExpectFailure(Train("run", {"--data", "synth:ising:shape=3x3,rows=20", "--model", Path("eight.onnx"),
                               "--hidden", ""}),
                 2, "--data has rows of 9 variables, not the 8 that are needed");
-  ExpectFailure(Train("run", {"--l1-parameters", "G"}), 2, "--l1-parameters has no effect with l1 0");
+  ExpectFailure(Train("run", {"--l1-parameters", "G"}), 2, "--l1-parameters has no effect with --l1 0");
   ExpectFailure(Train("run", {"--patience", "2", "--validate-every", "0"}), 2, "counts validations");
   ExpectFailure(Train("run", {"--method", "pool", "--window", "3x3"}), 2, "wider than a row of 6x1");
   ExpectFailure(Train("run", {"--data", Path("\xff.csv")}), 2, "--data must be UTF-8");
@@ -544,15 +544,15 @@ TEST_F(TrainCommand, WhatHasNoEffectIsRefused) {
     ExpectFailure(Train("run", options), 2, message);
   };
   refuse({"--method", "grid", "--epsilon", "0.3"},
-         "--epsilon has no effect with method grid; it belongs to bernoulli");
-  refuse({"--momentum", "0.5"}, "--momentum has no effect with optimizer adam");
-  refuse({"--optimizer", "sgd", "--beta1", "0.5"}, "--beta1 has no effect with optimizer sgd");
-  refuse({"--threshold", "0.3"}, "--threshold has no effect with binarise strict");
+         "--epsilon has no effect with --method grid; it belongs to bernoulli");
+  refuse({"--momentum", "0.5"}, "--momentum has no effect with --optimizer adam");
+  refuse({"--optimizer", "sgd", "--beta1", "0.5"}, "--beta1 has no effect with --optimizer sgd");
+  refuse({"--threshold", "0.3"}, "--threshold has no effect with --binarise strict");
   refuse({"--model", "rbm", "--hidden", "4", "--activation", "relu"},
-         "--activation has no effect with model rbm; it belongs to mlp, resnet");
-  refuse({"--coupling", "0.2"}, "--coupling has no effect with model mlp; it belongs to ising");
+         "--activation has no effect with --model rbm; it belongs to mlp, resnet");
+  refuse({"--coupling", "0.2"}, "--coupling has no effect with --model mlp; it belongs to ising");
   // Also at its default: who writes it expects something of it.
-  refuse({"--momentum", "0.9"}, "--momentum has no effect with optimizer adam");
+  refuse({"--momentum", "0.9"}, "--momentum has no effect with --optimizer adam");
   EXPECT_FALSE(fs::exists(Path("run")));
 }
 

@@ -49,7 +49,7 @@ TEST_F(Extending, ItsOptionIsCheckedAndRefusedWhereItHasNoEffect) {
   EXPECT_THAT(wrong.err, HasSubstr("--toy-bits must lie in [1, 64], not 0"));
   const CommandResult idle = Train({"--method", "grid", "--toy-bits", "3"});
   EXPECT_EQ(idle.exit_code, 2);
-  EXPECT_THAT(idle.err, HasSubstr("--toy-bits has no effect with method grid; it belongs to toy"));
+  EXPECT_THAT(idle.err, HasSubstr("--toy-bits has no effect with --method grid; it belongs to toy"));
 }
 
 TEST_F(Extending, AnObjectiveIsOneFileAndARow) {

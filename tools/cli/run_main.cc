@@ -58,7 +58,7 @@ std::string SpellOthers(const std::string& reason, const Schema& schema) {
 
 // An option as its user wrote it: in a file "run.toml:12: epsilon", else "--epsilon".
 std::string Spelled(const OptionError& error, const std::string& origin, const Schema& schema) {
-  if (IsOfFile(origin, error.key())) return fmt::format("{}: {} {}", origin, error.key(), error.reason());
+  if (IsOfFile(origin, error.key())) return fmt::format("{}: {}", origin, error.what());
   const Option* option = schema.Find(error.key());
   const bool positional = option != nullptr && option->positional;
   const std::string name = positional                ? error.key()

@@ -82,7 +82,7 @@ void NewModelOptions::Describe(Declare<NewModelOptions>& declare) {
 NewModelResult NewModel(const NewModelOptions& options, Observer& observer) {
   CheckOptions(options);
   if (!options.base.empty() && options.base_mean)
-    throw OptionError("base_mean", "has no effect with base; choose one", OptionError::Problem::kNoEffect);
+    throw OptionError("base_mean", "has no effect with `base`; choose one", OptionError::Problem::kNoEffect);
   NewModelResult result;
   result.model = BuildModel(MakeSpec(options, observer));
   const ModelSummary summary = Summarise(result.model, options.architecture.kind, {});

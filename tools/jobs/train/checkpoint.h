@@ -20,8 +20,8 @@ struct Checkpoint {
   // that kept only a hash of it.
   std::map<std::string, std::string> configuration;
   std::string former_hash = {};  // format 1: a hash of its configuration
-  std::string data;         // hash of the training data
-  std::string model;        // the energy model as ONNX bytes; its parameters' values are in `state`
+  std::string data;              // hash of the training data
+  std::string model;             // the energy model as ONNX bytes; its parameters' values are in `state`
   std::map<std::string, double> running;  // sums of the metrics since the last logged line
   std::vector<StateTensor> state;         // of all owners
 

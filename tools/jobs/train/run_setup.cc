@@ -54,9 +54,9 @@ void ResolveObjective(TrainOptions& options) {
   const auto row = std::ranges::find(table.rows, objective.kind, &KindRow::name);
   for (const auto& [key, value] : objective.options)
     if (row->schema->Find(key) == nullptr)
-      throw OptionError(key,
-                        fmt::format("has no effect with objective {} of method {}", objective.kind, method),
-                        OptionError::Problem::kNoEffect);
+      throw OptionError(
+          key, fmt::format("has no effect with `objective` {} of `method` {}", objective.kind, method),
+          OptionError::Problem::kNoEffect);
 }
 
 TrainOptions Resolve(TrainOptions options) {

@@ -155,9 +155,8 @@ TEST_F(Training, DoesNotCompareWhatAnOldCheckpointDoesNotTell) {
   RunSetup setup = Begin();
   Checkpoint checkpoint = CheckpointOf(setup);
   checkpoint.configuration.clear();
-  listener_.notices.clear();
-  EXPECT_NO_THROW(GoOn(checkpoint));
-  EXPECT_THAT(listener_.notices, testing::Contains(testing::HasSubstr("they are not compared")));
+  options_.optimizer.learning_rate = 0.1;
+  EXPECT_NO_THROW(GoOn(checkpoint));  // ResumeInFolder() compares what it does tell: a hash
 }
 
 TEST_F(Training, DoesNotGoOnWithOtherData) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/golden/fingerprint.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/metrics.h"
@@ -147,6 +148,19 @@ class FormerRun : public ::testing::Test {
   TempDir dir_;
   const std::string run_ = dir_.File("run");
 };
+
+TEST_F(FormerRun, DoesNotGoOnWithAnotherConfiguration) {
+  const std::string path = run_ + "/config.toml";
+  std::string text((std::istreambuf_iterator<char>(std::ifstream(path).rdbuf())), {});
+  const size_t rate = text.find("learning_rate = ");
+  ASSERT_NE(rate, std::string::npos);
+  text.replace(rate, std::string("learning_rate = ").size() + 1, "learning_rate = 9");
+  std::ofstream(path) << text;
+  Listener listener;
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { Resume(listener); },
+      "not the configuration that the checkpoint was made with");
+}
 
 TEST_F(FormerRun, IsOfTheFirstFormat) {
   const Checkpoint checkpoint = ReadCheckpoint(run_ + "/checkpoints/step-25.ckpt");
