@@ -1,4 +1,4 @@
-// Our side of bench/peers.py. Reads commands from standard input, one a line, and answers each with one line,
+// Our side of bench/peers.py. Reads commands from standard input, one per line, and answers each with one line,
 // as bench/peers/torch_worker.py does:
 //   threads N       begins with N threads          -> "ok"
 //   steps N         works N times                  -> the seconds of the fastest, and the task's number

@@ -22,7 +22,7 @@ def provenance(results, table_name):
     versions = ", ".join(sorted({r["version"] for r in results}))
     return (f"Measured {span} on {machines}, {versions}. `bench/paper.py {table_name}` makes this page: it runs what has no "
             f"result file in `docs/results/data/{table_name}/` yet, with `--again` also the rest, and writes the tables from those "
-            "files. Where a list of commands reads rows that none of them makes, the driver made them.")
+            "files. The driver makes data files that no command in the list makes.")
 
 
 def write_page(name, text):

@@ -1,6 +1,6 @@
 """Our PyTorch programs for the tasks of bench/peers.py: the peer of bench/pair_worker.cc.
 
-Reads commands from standard input, one a line, and answers each with one line:
+Reads commands from standard input, one per line, and answers each with one line:
     threads N       sets the number of threads        -> "ok"
     steps N         works N times                     -> the seconds of the fastest, and a number of the task
 Start with the task: torch_worker.py train-mlp [--channels-last] [--cached]

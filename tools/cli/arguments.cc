@@ -11,8 +11,6 @@
 namespace ort_ed {
 namespace {
 
-using Words = std::vector<std::string>;
-
 bool IsInterval(const std::string& domain) { return domain.starts_with('[') || domain.starts_with('('); }
 
 // Files may have commas in their names: an option that takes several is given several times.
@@ -44,8 +42,8 @@ class OptionWords {
   // The words as argparse takes them without a mistake: every value behind its option and, like the
   // positional ones, protected, so that it may begin with a dash. argparse's own words for mistakes tell a
   // user little; those are found here.
-  Words Normalise(const Words& words) const {
-    Words normal;
+  std::vector<std::string> Normalise(const std::vector<std::string>& words) const {
+    std::vector<std::string> normal;
     std::set<const VisibleOption*> seen;
     size_t places = static_cast<size_t>(
         std::ranges::count_if(visible_, [](const VisibleOption& each) { return each.option->positional; }));
@@ -137,7 +135,7 @@ std::optional<OptionValue> Given(const argparse::ArgumentParser& parser, const O
   if (!parser.is_used(name)) return std::nullopt;
   if (option.type == OptionType::kFlag) return true;
   if (!MayBeRepeated(option)) return Unprotected(parser.get<std::string>(name));
-  Words values = parser.get<Words>(name);
+  std::vector<std::string> values = parser.get<std::vector<std::string>>(name);
   for (std::string& value : values) value = Unprotected(value);
   return values;
 }
@@ -205,10 +203,10 @@ std::string Metavar(const Option& option) {
 
 GivenOptions ParseArguments(const Command& command, const std::vector<std::string>& given_words) {
   const OptionWords options(command);
-  const Words words = options.Normalise(given_words);
+  const std::vector<std::string> words = options.Normalise(given_words);
   argparse::ArgumentParser parser(command.name, "", argparse::default_arguments::none);
   for (const VisibleOption& each : options.visible()) AddArgument(parser, each);
-  Words with_program = {command.name};
+  std::vector<std::string> with_program = {command.name};
   with_program.insert(with_program.end(), words.begin(), words.end());
   try {
     parser.parse_args(with_program);

@@ -12,7 +12,7 @@ namespace ort_ed {
 // Of one quantity followed in several chains: trace[chain * length + t], every chain equally long. As in
 // Vehtari et al. (2021) without rank normalisation: chains are split into halves; autocorrelations of all
 // chains are pooled and summed while their sums over pairs of lags stay positive and fall (Geyer 1992). Not a
-// number where there is nothing to say: fewer than 4 draws a chain, or a quantity that never changes.
+// number where there is nothing to say: fewer than 4 draws per chain, or a quantity that never changes.
 ORT_ED_API double EffectiveSampleSize(std::span<const double> trace, int64_t chains);
 // Infinite where every chain stays at another value.
 ORT_ED_API double SplitRHat(std::span<const double> trace, int64_t chains);
