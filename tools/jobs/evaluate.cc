@@ -85,7 +85,8 @@ void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
           "with ais: test rows from which RAISE starts, drawn by the seed; 0: none")
       .When("estimator", "ais|auto");
   declare("raise_chains", &Self::raise_chains, "[1, 1e9]", "with ais: chains of RAISE for each of its rows")
-      .When("estimator", "ais|auto");
+      .When("estimator", "ais|auto")
+      .When("raise_rows", "[1, inf)");
   declare("density", &Self::density, "NAME",
           "the planar density the data comes from: also tells how far above its entropy the model is");
   declare.All(&Self::comparison);

@@ -84,7 +84,9 @@ void ComparisonOptions::Describe(Declare<ComparisonOptions>& declare) {
   declare("steps", &Self::steps, "[1, inf)",
           "sampler steps of each sample; the first half anneals from the base")
       .When("samples", "[1, inf)");
-  declare("thin", &Self::thin, "[1, inf)", "further steps between two sets").When("samples", "[1, inf)");
+  declare("thin", &Self::thin, "[1, inf)", "further steps between two sets")
+      .When("samples", "[1, inf)")
+      .When("sample_sets", "[2, inf)");
   declare("mmd_null", &Self::mmd_null, "[0, inf)",
           "shuffles of samples and data that tell how the MMD scatters without a difference, e.g. 100")
       .When("samples", "[1, inf)");

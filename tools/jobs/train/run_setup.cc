@@ -59,6 +59,13 @@ void ResolveObjective(TrainOptions& options) {
           OptionError::Problem::kNoEffect);
 }
 
+// Whether the options of a base are those it has anyway: files written by programs name everything.
+bool IsAtDefault(const Choice& base) {
+  NetworkOptions given, defaults;
+  given.base = base;
+  return GetOptions(SchemaOf<NetworkOptions>(), &given) == GetOptions(SchemaOf<NetworkOptions>(), &defaults);
+}
+
 TrainOptions Resolve(TrainOptions options) {
   CheckOptions(options);
   CheckTogether(options);
@@ -70,6 +77,11 @@ TrainOptions Resolve(TrainOptions options) {
   // The other architectures have fields of their own that do what a base distribution does.
   if (network.base.kind == "auto") {
     const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
+    if (!useful && !network.base.options.empty() && !IsAtDefault(network.base))
+      throw OptionError(network.base.options.begin()->first,
+                        fmt::format("has no effect with `model` {}, which gets no base; choose `base` data",
+                                    network.model.kind),
+                        OptionError::Problem::kNoEffect);
     network.base = useful ? Choice("data", network.base.options) : Choice("none");
   }
   options.run.device = ToString(ParseDevice(options.run.device));
