@@ -1,5 +1,5 @@
-// Our side of bench/peers.py. Reads commands from standard input, one per line, and answers each with one line,
-// as bench/peers/torch_worker.py does:
+// Our side of bench/peers.py. Reads commands from standard input, one per line, and answers each with one
+// line, as bench/peers/torch_worker.py does:
 //   threads N       begins with N threads          -> "ok"
 //   steps N         works N times                  -> the seconds of the fastest, and the task's number
 //   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
