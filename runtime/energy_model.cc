@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "runtime/energy_session.h"
+#include "runtime/initialisers.h"
 #include "runtime/rows.h"
 #include "runtime/session.h"
 #include "runtime/support/base64.h"
@@ -44,6 +46,8 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kDimension, *metadata.dimension);
   if (metadata.image_shape && (*metadata.image_shape)[0] * (*metadata.image_shape)[1] != dimension)
     mismatch(metadata_key::kImageShape, (*metadata.image_shape)[0] * (*metadata.image_shape)[1]);
+  if (metadata.base && !metadata.base->order.empty() && std::ssize(metadata.base->order) != dimension)
+    mismatch(metadata_key::kBaseOrder, std::ssize(metadata.base->order));
   if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
 }
@@ -77,6 +81,7 @@ struct EnergyModel::Impl {
     const auto entries = session.Metadata();
     metadata = ParseMetadata(entries);
     CheckAgainstDimension(metadata, session.dimension(), name);
+    if (metadata.base) base_tensors = ReadInitialisers(bytes, kBaseTensorPrefix);
     if (const auto fragment = entries.find(metadata_key::kGradientFragment); fragment != entries.end())
       KeepWithGradient(std::move(bytes), fragment->second);
   }
@@ -160,6 +165,7 @@ struct EnergyModel::Impl {
   ScratchPool scratch;
   std::atomic<double> row_nanoseconds{0};  // what a row lately took
   ModelMetadata metadata;
+  std::map<std::string, std::vector<float>> base_tensors;  // by name without their prefix
   bool has_gradient = false;
   std::vector<std::byte> gradient_bytes;  // until the gradient session is open
   std::mutex gradient_mutex;
@@ -182,6 +188,13 @@ int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }
 const ModelMetadata& EnergyModel::metadata() const { return impl_->metadata; }
 const Device& EnergyModel::device() const { return impl_->options.device; }
 bool EnergyModel::HasGradient() const { return impl_->has_gradient; }
+
+const std::vector<float>& EnergyModel::BaseTensor(const std::string& name) const {
+  const auto found = impl_->base_tensors.find(name);
+  if (found != impl_->base_tensors.end()) return found->second;
+  throw Error(ErrorCode::kBadModel, "'" + impl_->name + "' lacks the tensor '" + kBaseTensorPrefix + name +
+                                        "' of its base distribution, or keeps it in another file");
+}
 
 void EnergyModel::EnergyUnchecked(std::span<const float> rows, std::span<float> energies) const {
   const size_t dimension = impl_->dimension;

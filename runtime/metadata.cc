@@ -76,6 +76,21 @@ std::vector<float> ParseBaseMean(const std::string& text) {
   return mean;
 }
 
+std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
+  constexpr int64_t kMostLayers = 100;
+  constexpr std::string_view kMade = "made:";
+  const std::string* text = Find(entries, metadata_key::kBase);
+  if (text == nullptr) return std::nullopt;
+  AutoregressiveDescription base;
+  base.hidden_layers = text->starts_with(kMade) ? ParseInteger(text->substr(kMade.size())).value_or(-1) : -1;
+  if (base.hidden_layers < 0 || base.hidden_layers > kMostLayers)
+    Reject(metadata_key::kBase, *text, "a base distribution of this version (made:LAYERS)");
+  if (const std::string* order = Find(entries, metadata_key::kBaseOrder))
+    for (const std::string& variable : Split(*order, ','))
+      base.order.push_back(ParseWhole(metadata_key::kBaseOrder, variable));
+  return base;
+}
+
 }  // namespace
 
 ModelMetadata ParseMetadata(const Entries& entries) {
@@ -95,6 +110,7 @@ ModelMetadata ParseMetadata(const Entries& entries) {
   if (const std::string* text = Find(entries, metadata_key::kArchitecture)) metadata.architecture = *text;
   if (const std::string* text = Find(entries, metadata_key::kBaseMean))
     metadata.base_mean = ParseBaseMean(*text);
+  metadata.base = ParseBase(entries);
   metadata.log_z = ParseLogZ(entries);
   for (const auto& [key, value] : entries)
     if (key.starts_with(metadata_key::kPrefix) && key != metadata_key::kGradientFragment)

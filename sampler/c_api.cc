@@ -74,7 +74,7 @@ Chains StartStates(const EnergyModel& model, const EnergyPath& target, int64_t c
                    uint64_t seed) {
   if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
   if (states == nullptr)
-    return StartChainsAt(target, BernoulliBase::OfModel(model).DrawRows(seed, 0, count), seed);
+    return StartChainsAt(target, MakeBaseDistribution(model)->DrawRows(seed, 0, count), seed);
   const std::span<const uint8_t> given = ArrayArgument(states, count, model.dimension(), "states");
   return StartChainsAt(target, {given.begin(), given.end()}, seed);
 }
@@ -95,9 +95,9 @@ std::unique_ptr<ort_ed_chains> Start(const EnergyModel& model, int64_t count, co
 }
 
 ort_ed_log_z_estimate EstimateLogZ(const EnergyModel& model, const AnnealingOptions& options) {
-  Annealing run = Annealing::Forward(
-      EnergyPath(MakeEnergyFunction(model, {.threads = options.threads}), BernoulliBase::OfModel(model)),
-      options);
+  Annealing run = Annealing::Forward(EnergyPath(MakeEnergyFunction(model, {.threads = options.threads}),
+                                                MakeBaseDistribution(model, options.threads)),
+                                     options);
   run.Run();
   const LogZEstimate result = run.Estimate();
   return {result.log_z, result.standard_error, result.effective_samples};

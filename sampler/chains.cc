@@ -24,8 +24,8 @@ Chains MakeChains(const EnergyPath& target, std::vector<float> states, uint64_t 
   chains.energies.resize(chains.count);
   target.energy->Energy(chains.states, chains.energies);
   chains.counters.energy_evaluations = chains.count;
-  for (int64_t chain = 0; chain < chains.count; ++chain)
-    chains.base_energies.push_back(target.base.Energy(chains.state(chain)));
+  chains.base_energies.resize(chains.count);
+  target.base->Energy(chains.states, chains.base_energies);
   chains.betas.assign(chains.count, 1.0);
   chains.seed = seed;
   chains.first_chain = first_chain;
@@ -46,7 +46,7 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
 }
 
 Chains StartChains(const EnergyPath& target, int64_t count, uint64_t seed, uint64_t first_chain) {
-  return MakeChains(target, target.base.DrawRows(seed, first_chain, count), seed, first_chain);
+  return MakeChains(target, target.base->DrawRows(seed, first_chain, count), seed, first_chain);
 }
 
 Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64_t seed,

@@ -8,6 +8,7 @@ extern const ArchitectureKind kIsingArchitecture;
 extern const ArchitectureKind kRbmArchitecture;
 extern const ArchitectureKind kMlpArchitecture;
 extern const ArchitectureKind kResnetArchitecture;
+extern const ArchitectureKind kMadeArchitecture;
 
 std::span<const ArchitectureKind* const> Architectures() {
   // clang-format off
@@ -16,6 +17,7 @@ std::span<const ArchitectureKind* const> Architectures() {
       &kRbmArchitecture,
       &kMlpArchitecture,
       &kResnetArchitecture,
+      &kMadeArchitecture,
   };
   // clang-format on
   return kKinds;

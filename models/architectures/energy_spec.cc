@@ -1,6 +1,7 @@
 #include "models/architectures/energy_spec.h"
 
 #include "models/architectures/energy_context.h"
+#include "models/base/autoregressive.h"
 #include "models/base/base_distribution.h"
 #include "models/graph/graph_builder.h"
 #include "models/graph/model_edits.h"
@@ -91,6 +92,7 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   graph.Output(energy, std::vector<int64_t>{-1});
   WriteMetadata(model, context, architecture.name, options);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
+  NoteNormalised(model);
   NoteDegree(model);
   return model;
 }

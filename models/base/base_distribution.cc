@@ -44,7 +44,8 @@ Value NegativeLogProbability(const Value& x, std::span<const float> mean) {
 void AddBaseDistribution(onnx::ModelProto& model, std::span<const float> mean) {
   const EnergyContract contract = CheckContract(model, "the model");
   CheckMean(mean, contract.dimension);
-  if (!GetMetadata(model, metadata_key::kBaseMean).empty())
+  if (!GetMetadata(model, metadata_key::kBaseMean).empty() ||
+      !GetMetadata(model, metadata_key::kBase).empty())
     throw Error(ErrorCode::kInvalidArgument, "the model already has a base distribution");
 
   GraphBuilder graph(model);

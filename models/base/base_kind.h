@@ -14,7 +14,8 @@ namespace ort_ed {
 
 // What a base distribution may be fitted to.
 struct BaseContext {
-  std::span<const double> mean;  // of each column of the data
+  std::span<const double> mean;               // of each column of the data
+  const onnx::ModelProto* learned = nullptr;  // the network of a learned base
 };
 
 // A base distribution p0 under a network, U(x) = net(x) - log p0(x): normalised, easy to draw from, and part

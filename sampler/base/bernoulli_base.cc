@@ -2,7 +2,7 @@
 #include <numbers>
 #include <string>
 
-#include "ort_ed/energy_function.h"
+#include "ort_ed/base_distribution.h"
 #include "ort_ed/error.h"
 #include "ort_ed/random.h"
 
@@ -44,22 +44,24 @@ double BernoulliBase::Energy(std::span<const float> row) const {
   return energy;
 }
 
+void BernoulliBase::Energy(std::span<const float> rows, std::span<double> energies) const {
+  for (size_t row = 0; row < energies.size(); ++row)
+    energies[row] = Energy(rows.subspan(row * fields_.size(), fields_.size()));
+}
+
+void BernoulliBase::EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                                      std::span<float> gradients) const {
+  Energy(rows, energies);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    gradients[i] = static_cast<float>(fields_[i % fields_.size()]);
+}
+
 void BernoulliBase::Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const {
   for (size_t begin = 0; begin < rows.size(); begin += fields_.size()) {
     RandomStream random(seed, kDrawPurpose, 0, first_row + begin / fields_.size());
     for (size_t i = 0; i < fields_.size(); ++i)
       rows[begin + i] = random.UniformDouble() * (1 + std::exp(fields_[i])) < 1 ? 1.0f : 0.0f;
   }
-}
-
-std::vector<float> BernoulliBase::DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const {
-  if (count < 1) throw Error(ErrorCode::kInvalidArgument, "there must be at least one chain");
-  int64_t values;
-  if (__builtin_mul_overflow(count, dimension(), &values))
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(count) + " chains are too many");
-  std::vector<float> rows(values);
-  Draw(seed, first_row, rows);
-  return rows;
 }
 
 }  // namespace ort_ed

@@ -18,8 +18,9 @@ constexpr int64_t kBatchRows = 16384;
 struct Block {
   int64_t chain;
   std::span<const int32_t> sites;
-  uint32_t current;              // pattern of the chain's state
-  std::vector<double> energies;  // U with each pattern
+  uint32_t current;                        // pattern of the chain's state
+  std::vector<double> energies;            // U with each pattern
+  std::vector<double> base_energies = {};  // U0, but for a constant
 
   uint32_t patterns() const { return 1u << sites.size(); }
 };
@@ -43,7 +44,11 @@ class BlockGibbs final : public Sampler {
   };
 
   BlockGibbs(const EnergyPath& target, const Options& options, int threads)
-      : target_(target), scan_(options.scan), block_(options.block), threads_(threads) {}
+      : target_(target),
+        independent_(target.base->independent()),
+        scan_(options.scan),
+        block_(options.block),
+        threads_(threads) {}
 
   void Step(Chains& chains, int64_t steps) override { Run(chains, steps, false); }
   void StepReversed(Chains& chains, int64_t steps) override { Run(chains, steps, true); }
@@ -53,12 +58,13 @@ class BlockGibbs final : public Sampler {
 
   void Run(Chains& chains, int64_t steps, bool backwards) {
     chains.gradients.clear();
+    chains.base_gradients.clear();
     const FreeSites free(chains);
     const int64_t updates = scan_.updates > 0 ? scan_.updates : BlockCount(free.most());
     const auto position = [&](uint64_t step, int64_t update) {
       return step * updates + (backwards ? updates - 1 - update : update);
     };
-    if (target_.energy->quadratic() != nullptr) {
+    if (target_.quadratic() != nullptr) {
       RunQuadratic(chains, free, steps, updates, position);
     } else {
       RunTogether(chains, free, steps, updates, position);
@@ -126,7 +132,21 @@ class BlockGibbs final : public Sampler {
       block.current |= static_cast<uint32_t>(chains.state(chain)[block.sites[k]]) << k;
     block.energies.resize(block.patterns());
     block.energies[block.current] = chains.energies[chain];
+    block.base_energies.resize(block.patterns());
+    if (independent_ != nullptr) {
+      for (uint32_t pattern = 0; pattern < block.patterns(); ++pattern)
+        block.base_energies[pattern] = IndependentEnergy(block, pattern);
+    } else {
+      block.base_energies[block.current] = chains.base_energies[chain];
+    }
     return block;
+  }
+
+  double IndependentEnergy(const Block& block, uint32_t pattern) const {
+    double energy = 0;
+    for (size_t k = 0; k < block.sites.size(); ++k)
+      if ((pattern >> k & 1) != 0) energy += independent_->fields()[block.sites[k]];
+    return energy;
   }
 
   void Enumerate(Chains& chains, std::vector<Block>& blocks) {
@@ -142,16 +162,23 @@ class BlockGibbs final : public Sampler {
     energies_.resize(rows_.size() / chains.dimension);
     target_.energy->Energy(rows_, energies_);
     chains.counters.energy_evaluations += std::ssize(energies_);
+    Distribute(blocks, &Block::energies);
+    if (independent_ != nullptr) return;
+    target_.base->Energy(rows_, energies_);
+    Distribute(blocks, &Block::base_energies);
+  }
+
+  void Distribute(std::vector<Block>& blocks, std::vector<double> Block::*to) const {
     const double* next = energies_.data();
     for (Block& block : blocks)
       for (uint32_t pattern = 0; pattern < block.patterns(); ++pattern)
-        if (pattern != block.current) block.energies[pattern] = *next++;
+        if (pattern != block.current) (block.*to)[pattern] = *next++;
   }
 
   // With the local field of each site (the rest of the block at 0) and the couplings inside the block, a
   // pattern costs one addition for each of its bits.
   void EnumerateQuadratic(const Chains& chains, Block& block, StepCounters& counters) const {
-    const QuadraticEnergy& energy = *target_.energy->quadratic();
+    const QuadraticEnergy& energy = *target_.quadratic();
     const std::span<const float> state = chains.state(block.chain);
     const size_t size = block.sites.size();
     std::vector<double> fields(size);
@@ -183,16 +210,10 @@ class BlockGibbs final : public Sampler {
 
   void Draw(Chains& chains, const Block& block, RandomStream& random, StepCounters& counters) const {
     const double beta = chains.betas[block.chain];
-    const auto base_energy = [&](uint32_t pattern) {
-      double energy = 0;
-      for (size_t k = 0; k < block.sites.size(); ++k)
-        if ((pattern >> k & 1) != 0) energy += target_.base.fields()[block.sites[k]];
-      return energy;
-    };
     std::vector<double> weights(block.patterns());
     double lowest = std::numeric_limits<double>::infinity();
     for (uint32_t pattern = 0; pattern < block.patterns(); ++pattern) {
-      weights[pattern] = (1 - beta) * base_energy(pattern) + beta * block.energies[pattern];
+      weights[pattern] = (1 - beta) * block.base_energies[pattern] + beta * block.energies[pattern];
       lowest = std::min(lowest, weights[pattern]);
     }
     double total = 0;
@@ -207,10 +228,11 @@ class BlockGibbs final : public Sampler {
     counters.bits_flipped += std::popcount(drawn ^ block.current);
     SetPattern(block, drawn, chains.state(block.chain).data());
     chains.energies[block.chain] = block.energies[drawn];
-    chains.base_energies[block.chain] += base_energy(drawn) - base_energy(block.current);
+    chains.base_energies[block.chain] += block.base_energies[drawn] - block.base_energies[block.current];
   }
 
   EnergyPath target_;
+  const BernoulliBase* independent_;  // null: the base is something else
   ScanOptions scan_;
   int block_;
   int threads_;

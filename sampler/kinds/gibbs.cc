@@ -16,7 +16,7 @@ class Gibbs final : public Sampler {
   using Options = ScanOptions;
 
   Gibbs(const EnergyPath& target, const Options& options, int threads)
-      : target_(target), options_(options), threads_(threads) {}
+      : target_(target), independent_(target.base->independent()), options_(options), threads_(threads) {}
 
   void Step(Chains& chains, int64_t steps) override { Run(chains, steps, false); }
   void StepReversed(Chains& chains, int64_t steps) override { Run(chains, steps, true); }
@@ -24,7 +24,8 @@ class Gibbs final : public Sampler {
  private:
   void Run(Chains& chains, int64_t steps, bool backwards) {
     chains.gradients.clear();
-    if (target_.energy->quadratic() == nullptr) {
+    chains.base_gradients.clear();
+    if (target_.quadratic() == nullptr) {
       const FreeSites free(chains);
       for (int64_t step = 0; step < steps; ++step) RunStep(chains, free, backwards);
     } else if (options_.scan == Scan::kRandom) {
@@ -58,6 +59,10 @@ class Gibbs final : public Sampler {
     flipped_energies_.resize(chains.count);
     target_.energy->Energy(chains.states, flipped_energies_);
     chains.counters.energy_evaluations += chains.count;
+    if (independent_ == nullptr) {
+      flipped_base_energies_.resize(chains.count);
+      target_.base->Energy(chains.states, flipped_base_energies_);
+    }
     for (int64_t chain = 0; chain < chains.count; ++chain)
       if (sites_[chain] >= 0) Decide(chains, chain);
   }
@@ -66,7 +71,9 @@ class Gibbs final : public Sampler {
     const int32_t site = sites_[chain];
     const float flipped = chains.state(chain)[site];
     const double sign = 2 * flipped - 1;  // of the change of x_site
-    const double base_change = sign * target_.base.fields()[site];
+    const double base_change = independent_ != nullptr
+                                   ? sign * independent_->fields()[site]
+                                   : flipped_base_energies_[chain] - chains.base_energies[chain];
     const double beta = chains.betas[chain];
     const double change =
         (1 - beta) * base_change + beta * (flipped_energies_[chain] - chains.energies[chain]);
@@ -87,11 +94,13 @@ class Gibbs final : public Sampler {
   }
 
   EnergyPath target_;
+  const BernoulliBase* independent_;  // null: the base is something else
   Options options_;
   int threads_;
   std::vector<RandomStream> random_;      // of each chain
   std::vector<int32_t> sites_;            // flipped in each chain; -1: none
   std::vector<double> flipped_energies_;  // with that flip
+  std::vector<double> flipped_base_energies_;
 };
 
 }  // namespace

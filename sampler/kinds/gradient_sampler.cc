@@ -29,10 +29,12 @@ void GradientSampler::Step(Chains& chains, int64_t steps) {
   energies_.resize(chains.count);
   base_energies_.resize(chains.count);
   gradients_.resize(chains.states.size());
+  if (independent_ == nullptr) base_gradients_.resize(chains.states.size());
   const double work = 20.0 * static_cast<double>(chains.states.size());
   for (int64_t step = 0; step < steps; ++step, ++chains.step) {
-    const bool refresh = target_.energy->quadratic() != nullptr && chains.step % kRefreshSteps == 0;
-    if (chains.gradients.empty() || refresh) EvaluateStates(chains);
+    const bool refresh = target_.quadratic() != nullptr && chains.step % kRefreshSteps == 0;
+    const bool base_known = independent_ != nullptr || !chains.base_gradients.empty();
+    if (chains.gradients.empty() || !base_known || refresh) EvaluateStates(chains);
     ParallelFor(threads_, chains.count, work, [&](int64_t chain) { Propose(chains, free, chain); });
     EvaluateProposals(chains);
     std::vector<uint8_t> accepted(chains.count, 1);
@@ -49,17 +51,22 @@ void GradientSampler::Step(Chains& chains, int64_t steps) {
 void GradientSampler::EvaluateStates(Chains& chains) const {
   chains.gradients.resize(chains.states.size());
   target_.energy->EnergyAndGradient(chains.states, chains.energies, chains.gradients);
+  if (independent_ == nullptr) {
+    chains.base_gradients.resize(chains.states.size());
+    target_.base->EnergyAndGradient(chains.states, chains.base_energies, chains.base_gradients);
+  }
   chains.counters.energy_evaluations += chains.count;
   chains.counters.gradient_evaluations += chains.count;
 }
 
 void GradientSampler::Gains(double beta, std::span<const int32_t> sites, const float* state,
-                            const float* gradient, std::vector<double>& gains) const {
-  const std::span<const double> base = target_.base.fields();
+                            const float* gradient, const float* base_gradient,
+                            std::vector<double>& gains) const {
   gains.resize(sites.size());
   for (size_t k = 0; k < sites.size(); ++k) {
     const int32_t site = sites[k];
-    const double slope = (1 - beta) * base[site] + beta * gradient[site];
+    const double base = independent_ != nullptr ? independent_->fields()[site] : base_gradient[site];
+    const double slope = (1 - beta) * base + beta * gradient[site];
     gains[k] = std::clamp((state[site] - 0.5) * slope, -kLargestGain, kLargestGain);
   }
 }
@@ -71,7 +78,8 @@ void GradientSampler::Propose(const Chains& chains, const FreeSites& free, int64
   move.random = RandomStream(chains.seed, purpose_, chains.step, chains.first_chain + chain);
   move.flips.clear();
   std::vector<double> gains;
-  Gains(chains.betas[chain], sites, chains.states.data() + offset, chains.gradients.data() + offset, gains);
+  Gains(chains.betas[chain], sites, chains.states.data() + offset, chains.gradients.data() + offset,
+        chains.base_gradients.data() + offset, gains);
   move.log_forward = sites.empty() ? 0 : proposal_->Propose(gains, move.random, move.flips);
 
   float* state = states_.data() + offset;
@@ -80,15 +88,17 @@ void GradientSampler::Propose(const Chains& chains, const FreeSites& free, int64
   for (const int32_t flip : move.flips) {
     const int32_t site = sites[flip];
     state[site] = 1 - state[site];
-    base_energies_[chain] += (2 * state[site] - 1) * target_.base.fields()[site];
+    if (independent_ != nullptr)
+      base_energies_[chain] += (2 * state[site] - 1) * independent_->fields()[site];
   }
 }
 
 void GradientSampler::EvaluateProposals(Chains& chains) {
   chains.counters.energy_evaluations += chains.count;
   chains.counters.gradient_evaluations += chains.count;
-  if (target_.energy->quadratic() == nullptr) {
+  if (target_.quadratic() == nullptr) {
     target_.energy->EnergyAndGradient(states_, energies_, gradients_);
+    if (independent_ == nullptr) target_.base->EnergyAndGradient(states_, base_energies_, base_gradients_);
     return;
   }
   const double work = 2.0 * static_cast<double>(chains.states.size());
@@ -118,7 +128,8 @@ bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_
   const int64_t offset = chain * chains.dimension;
   const double beta = chains.betas[chain];
   std::vector<double> gains;
-  Gains(beta, free.of(chain), states_.data() + offset, gradients_.data() + offset, gains);
+  Gains(beta, free.of(chain), states_.data() + offset, gradients_.data() + offset,
+        base_gradients_.data() + offset, gains);
   const double gain = (1 - beta) * (chains.base_energies[chain] - base_energies_[chain]) +
                       beta * (chains.energies[chain] - energies_[chain]);
   return std::log(move.random.UniformDouble()) <
@@ -135,6 +146,8 @@ void GradientSampler::Take(Chains& chains, int64_t chain) const {
   chains.counters.bits_flipped += distance;
   std::copy_n(states_.data() + offset, chains.dimension, chains.states.data() + offset);
   std::copy_n(gradients_.data() + offset, chains.dimension, chains.gradients.data() + offset);
+  if (independent_ == nullptr)
+    std::copy_n(base_gradients_.data() + offset, chains.dimension, chains.base_gradients.data() + offset);
   chains.energies[chain] = energies_[chain];
   chains.base_energies[chain] = base_energies_[chain];
 }

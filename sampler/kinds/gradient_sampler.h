@@ -37,6 +37,7 @@ class GradientSampler : public Sampler {
   GradientSampler(const EnergyPath& target, int threads, uint32_t purpose,
                   std::unique_ptr<FlipProposal> proposal, bool metropolis = true)
       : target_(target),
+        independent_(target.base->independent()),
         threads_(threads),
         purpose_(purpose),
         proposal_(std::move(proposal)),
@@ -58,9 +59,10 @@ class GradientSampler : public Sampler {
   bool Accept(const Chains& chains, const FreeSites& free, int64_t chain);
   void Take(Chains& chains, int64_t chain) const;
   void Gains(double beta, std::span<const int32_t> sites, const float* state, const float* gradient,
-             std::vector<double>& gains) const;
+             const float* base_gradient, std::vector<double>& gains) const;
 
   EnergyPath target_;
+  const BernoulliBase* independent_;  // null: the base is something else
   int threads_;
   uint32_t purpose_;
   std::unique_ptr<FlipProposal> proposal_;
@@ -70,6 +72,7 @@ class GradientSampler : public Sampler {
   std::vector<double> energies_;
   std::vector<double> base_energies_;
   std::vector<float> gradients_;
+  std::vector<float> base_gradients_;  // only where the base is not independent
 };
 
 }  // namespace ort_ed

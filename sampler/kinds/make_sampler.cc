@@ -42,6 +42,12 @@ std::unique_ptr<Sampler> MakeSampler(const Choice& sampler, const EnergyPath& ta
                     "' needs the gradient of the energy, and this model carries none; export the "
                     "model with its gradient, or use 'gibbs'");
   }
+  if (kind.needs_autoregressive_base && target.base->autoregressive() == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "sampler '" + sampler.kind +
+                    "' needs a learned base distribution, such as base made trains, where the path begins; "
+                    "use 'gibbs'");
+  }
   return kind.make(target, chosen.options, threads);
 }
 

@@ -14,6 +14,7 @@ namespace ort_ed {
 struct SamplerTraits {
   bool needs_gradient = false;
   bool exact = true;
+  bool needs_autoregressive_base = false;
 };
 
 template <typename Class>
@@ -23,7 +24,13 @@ constexpr SamplerKind MakeSamplerKind(const char* name, const char* summary, Sam
                        int threads) -> std::unique_ptr<Sampler> {
     return std::make_unique<Class>(target, MakeOptions<Options>(options), threads);
   };
-  return {name, summary, traits.needs_gradient, traits.exact, &SchemaOf<Options>, make};
+  return {name,
+          summary,
+          traits.needs_gradient,
+          traits.exact,
+          traits.needs_autoregressive_base,
+          &SchemaOf<Options>,
+          make};
 }
 
 }  // namespace ort_ed

@@ -10,6 +10,7 @@ extern const SamplerKind kGwgSampler;
 extern const SamplerKind kDulaSampler;
 extern const SamplerKind kDmalaSampler;
 extern const SamplerKind kPasSampler;
+extern const SamplerKind kRefillSampler;
 extern const SamplerKind kTemperingSampler;
 
 std::span<const SamplerKind* const> Samplers() {
@@ -21,6 +22,7 @@ std::span<const SamplerKind* const> Samplers() {
       &kDulaSampler,
       &kDmalaSampler,
       &kPasSampler,
+      &kRefillSampler,
       &kTemperingSampler,
   };
   // clang-format on

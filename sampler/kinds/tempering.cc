@@ -103,8 +103,7 @@ class Tempering final : public Sampler {
     for (int64_t chain = 0; chain < chains.count; ++chain, state += hotter_size(chains))
       std::copy_n(state, hotter_size(chains), HotterStates(chains, chain).begin());
     target_.energy->Energy(replicas_.states, replicas_.energies);
-    for (int64_t row = 0; row < replicas_.count; ++row)
-      replicas_.base_energies[row] = target_.base.Energy(replicas_.state(row));
+    target_.base->Energy(replicas_.states, replicas_.base_energies);
   }
 
   // The caller may have changed anything between two calls.
@@ -120,6 +119,7 @@ class Tempering final : public Sampler {
       if (!std::ranges::equal(chains.state(chain), replicas_.state(own))) {
         std::ranges::copy(chains.state(chain), replicas_.state(own).begin());
         replicas_.gradients.clear();
+        replicas_.base_gradients.clear();
       }
       replicas_.energies[own] = chains.energies[chain];
       replicas_.base_energies[own] = chains.base_energies[chain];
@@ -163,11 +163,11 @@ class Tempering final : public Sampler {
     std::ranges::swap_ranges(replicas_.state(a), replicas_.state(b));
     std::swap(replicas_.energies[a], replicas_.energies[b]);
     std::swap(replicas_.base_energies[a], replicas_.base_energies[b]);
-    if (replicas_.gradients.empty()) return;
-    const auto gradient = [&](int64_t row) {
-      return replicas_.gradients.begin() + row * replicas_.dimension;
-    };
-    std::swap_ranges(gradient(a), gradient(a) + replicas_.dimension, gradient(b));
+    for (std::vector<float>* gradients : {&replicas_.gradients, &replicas_.base_gradients}) {
+      if (gradients->empty()) continue;
+      const auto row = [&](int64_t index) { return gradients->begin() + index * replicas_.dimension; };
+      std::swap_ranges(row(a), row(a) + replicas_.dimension, row(b));
+    }
   }
 
   void WriteChains(Chains& chains) {
@@ -181,6 +181,7 @@ class Tempering final : public Sampler {
       chains.replicas.insert(chains.replicas.end(), hotter.begin(), hotter.end());
     }
     chains.gradients.clear();
+    chains.base_gradients.clear();
     chains.step = replicas_.step;
     chains.counters += replicas_.counters;
   }

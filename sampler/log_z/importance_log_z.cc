@@ -14,14 +14,16 @@ LogZEstimate ImportanceLogZ(const EnergyPath& target, int64_t proposals, uint64_
   const int64_t dimension = target.dimension();
   std::vector<double> log_weights(proposals);
   std::vector<float> rows;
+  std::vector<double> base_energies;
   for (int64_t begin = 0; begin < proposals; begin += kBlock) {
     const int64_t count = std::min(kBlock, proposals - begin);
     rows.resize(count * dimension);
-    target.base.Draw(seed, begin, rows);
+    target.base->Draw(seed, begin, rows);
     const std::span weights(log_weights.data() + begin, count);
     target.energy->Energy(rows, weights);
-    for (int64_t i = 0; i < count; ++i)
-      weights[i] = target.base.Energy(std::span(rows).subspan(i * dimension, dimension)) - weights[i];
+    base_energies.resize(count);
+    target.base->Energy(rows, base_energies);
+    for (int64_t i = 0; i < count; ++i) weights[i] = base_energies[i] - weights[i];
     if (on_progress) on_progress(begin + count, proposals);
   }
   const WeightSummary summary = SummariseLogWeights(log_weights);

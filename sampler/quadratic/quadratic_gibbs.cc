@@ -81,7 +81,7 @@ class SweepGroup {
     states_.Store(chains_.states, group_);
     for (int64_t chain = first(); chain < last(); ++chain) {
       chains_.energies[chain] = energy.constant() + values.row[chain - first()];
-      chains_.base_energies[chain] = target_.base.Energy(chains_.state(chain));
+      chains_.base_energies[chain] = target_.base->independent()->Energy(chains_.state(chain));
     }
   }
 
@@ -112,7 +112,8 @@ void SystematicQuadraticGibbs(const EnergyPath& target, const QuadraticGibbsOpti
   const std::vector<int32_t> sites = FreeSomewhere(chains, free);
   const uint64_t first_step = std::exchange(chains.step, chains.step + static_cast<uint64_t>(steps));
   if (sites.empty()) return;
-  const std::vector<float> base_fields(target.base.fields().begin(), target.base.fields().end());
+  const std::span<const double> fields = target.base->independent()->fields();
+  const std::vector<float> base_fields(fields.begin(), fields.end());
   Sweep sweep{};
   sweep.energy = MakeSweepEnergy(energy);
   sweep.base_fields = base_fields.data();
@@ -143,7 +144,7 @@ void SystematicQuadraticGibbs(const EnergyPath& target, const QuadraticGibbsOpti
 void RandomScanQuadraticGibbs(const EnergyPath& target, const QuadraticGibbsOptions& options, Chains& chains,
                               int64_t steps) {
   const QuadraticEnergy& energy = *target.energy->quadratic();
-  const std::span<const double> base_fields = target.base.fields();
+  const std::span<const double> base_fields = target.base->independent()->fields();
   const FreeSites free(chains);
   const int64_t updates = options.updates > 0 ? options.updates : free.most();
   const double work = 10 * NanosecondsPerUpdate(energy) * static_cast<double>(updates * chains.count) *

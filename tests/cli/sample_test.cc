@@ -289,7 +289,8 @@ TEST_F(Sample, RefusesWhatCannotBe) {
     EXPECT_THAT(result.err, HasSubstr(message));
     EXPECT_FALSE(std::filesystem::exists(out));
   };
-  fails(1, "--sampler must be one of gibbs, block-gibbs, gwg, dula, dmala, pas, tempering, not 'gips'",
+  fails(1,
+        "--sampler must be one of gibbs, block-gibbs, gwg, dula, dmala, pas, refill, tempering, not 'gips'",
         {ring_, "--sampler", "gips"});
   fails(2, "--steps", {ring_, "--steps", "0"});
   fails(2, "--steps must be 1000 or more",

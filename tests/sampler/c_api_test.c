@@ -192,7 +192,7 @@ static void TestLogZByName(const ort_ed_model* model) {
   CHECK(ort_ed_options_set(options, "spacing", "linear") == ORT_ED_OK);
   CHECK(ort_ed_options_set(options, "sampler", "dula") == ORT_ED_OK);
   CHECK(ort_ed_log_z_by_name(model, options, &by_name) == ORT_ED_INVALID_ARGUMENT);
-  CHECK(LastErrorHas("sampler must be one of gibbs, block-gibbs, gwg, dmala, pas, not 'dula'"));
+  CHECK(LastErrorHas("sampler must be one of gibbs, block-gibbs, gwg, dmala, pas, refill, not 'dula'"));
   ort_ed_options_free(options);
 }
 

@@ -188,10 +188,11 @@ inline Law ExactLaw(const EnergyPath& target, double beta = 1) {
   const std::vector<float> rows = AllStates(target.dimension());
   Law law(size_t{1} << target.dimension());
   target.energy->Energy(rows, law);
+  std::vector<double> base_energies(law.size());
+  target.base->Energy(rows, base_energies);
   double lowest = INFINITY;
   for (size_t s = 0; s < law.size(); ++s) {
-    const std::span<const float> row(&rows[s * target.dimension()], target.dimension());
-    law[s] = beta * law[s] + (1 - beta) * target.base.Energy(row);
+    law[s] = beta * law[s] + (1 - beta) * base_energies[s];
     lowest = std::min(lowest, law[s]);
   }
   double total = 0;

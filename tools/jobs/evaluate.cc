@@ -53,6 +53,15 @@ std::optional<double> FindEntropy(const std::string& density, const RowTable& da
   return entropy;
 }
 
+// Of the base distribution alone, where it has learned something.
+std::optional<MeanValue> BaseNll(const EnergyModel& model, const RowTable& data, int threads) {
+  if (!model.metadata().base) return std::nullopt;
+  std::vector<double> energies(static_cast<size_t>(data.rows));
+  MakeBaseDistribution(model, threads)
+      ->Energy(std::vector<float>(data.values.begin(), data.values.end()), energies);
+  return ComputeMean(energies);
+}
+
 void EstimateNormaliser(const LogZRequest& request, const ChosenEstimator& estimator, EvaluateResult& result,
                         Observer& observer) {
   const LogZOutcome outcome = estimator.Estimate(request, observer);
@@ -118,6 +127,7 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   result.dimension = data.columns;
   result.data_energies = Energies(model, data);
   result.energy = ComputeMean(result.data_energies);
+  result.base_nll = BaseNll(model, data, options.threads);
 
   ModelEnergy energy(model, options.threads, observer);
   EstimateNormaliser({.model = loaded,

@@ -40,6 +40,7 @@ struct EvaluateResult : JobResult {
   std::optional<LogZEstimate> reverse;  // from where the forward chains ended: the other side of the bracket,
                                         // unless they all missed the same modes
   std::optional<MeanValue> raise_nll;   // conservative: RAISE from rows of the data
+  std::optional<MeanValue> base_nll;    // exact: of the learned base by itself
   std::optional<double> entropy;        // of the true density
   std::optional<SampleComparison> samples;
 

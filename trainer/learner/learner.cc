@@ -171,6 +171,24 @@ struct Learner::Impl {
                       HostTensor(weights + groups.first * group_rows, {groups.count, group_rows}));
   }
 
+  // The random numbers of a step belong to its rows, however it is cut into parts.
+  void DrawFactors(const ContrastiveBatch& batch, int64_t step) {
+    factors.clear();
+    if (!options.dropout.active()) return;
+    for (size_t layer = 0; layer < options.dropout.layers.size(); ++layer)
+      factors.push_back(DrawDropout(options.dropout, layer, step, batch.positives * (1 + batch.negatives)));
+  }
+
+  void BindFactors(DeviceSession& session, const ContrastiveBatch& batch, Groups groups) {
+    const int64_t group_rows = 1 + batch.negatives;
+    for (size_t layer = 0; layer < factors.size(); ++layer) {
+      const auto& [tensor, units] = options.dropout.layers[layer];
+      session.BindInput(step_tensor::DropoutName(tensor),
+                        HostTensor(factors[layer].data() + groups.first * group_rows * units,
+                                   {groups.count * group_rows, units}));
+    }
+  }
+
   void BindControl(DeviceSession& session, std::vector<float>& control) {
     session.BindInput(step_tensor::kControl, HostTensor(control.data(), {kControlSize}));
   }
@@ -183,6 +201,7 @@ struct Learner::Impl {
   void BindStep(DeviceSession& session, const ContrastiveBatch& batch, Groups groups,
                 std::vector<float>& control) {
     BindBatch(session, batch, groups);
+    BindFactors(session, batch, groups);
     BindControl(session, control);
     BindParameters(session, state[0]);
   }
@@ -298,6 +317,11 @@ struct Learner::Impl {
   }
 
   void EvaluateStates(std::span<const float> states, std::span<float> energies, std::span<float> slopes) {
+    EvaluateStates(states, energies, slopes, state[0]);
+  }
+
+  void EvaluateStates(std::span<const float> states, std::span<float> energies, std::span<float> slopes,
+                      const Ort::Value& parameters) {
     const int64_t at_once = options.micro_batch > 0
                                 ? std::min(kStatesAtOnce, options.micro_batch * (1 + shape.negatives))
                                 : kStatesAtOnce;
@@ -307,7 +331,7 @@ struct Learner::Impl {
     for (const Groups& part : Cut(static_cast<int64_t>(energies.size()), at_once)) {
       const std::vector<int64_t> extents = {part.count, dimension};
       session.BindInput(step_tensor::kStates, HostTensor(inputs + part.first * dimension, extents));
-      BindParameters(session, state[0]);
+      BindParameters(session, parameters);
       session.BindOutput(step_tensor::kEnergies, HostTensor(energies.data() + part.first, {part.count}));
       if (!slopes.empty())
         session.BindOutput(step_tensor::kSlopes, HostTensor(slopes.data() + part.first * dimension, extents));
@@ -343,6 +367,7 @@ struct Learner::Impl {
   std::vector<Ort::Value> next_state;           // not in place: of the kinds that change
   Ort::Value gradient{nullptr};                 // in place: all gradients
   std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
+  std::vector<std::vector<float>> factors;      // of dropout, layer by layer, for the step under way
 };
 
 void KeepZeros(std::span<const float> parameters, std::span<float> average) {
@@ -362,6 +387,7 @@ int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
 StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
   Impl::CheckBatch(batch, impl_->shape, impl_->dimension);
   std::vector<float> control = ControlVector(impl_->options.optimizer, learning_rate, step, batch.positives);
+  impl_->DrawFactors(batch, step);
   return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
 }
 
@@ -378,6 +404,10 @@ ContrastiveLoss Learner::Validate(const ContrastiveBatch& batch) {
 
 std::shared_ptr<const EnergyFunction> Learner::CurrentEnergy(bool gradient) {
   return impl_->CurrentEnergy(gradient);
+}
+
+void Learner::Energies(std::span<const float> states, std::span<float> energies, bool averaged) {
+  impl_->EvaluateStates(states, energies, {}, impl_->Vector(averaged ? "average" : "parameters"));
 }
 
 std::vector<StateTensor> Learner::DescribeState() const {

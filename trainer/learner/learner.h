@@ -66,6 +66,10 @@ class Learner {
   // model cannot be differentiated by its input.
   std::shared_ptr<const EnergyFunction> CurrentEnergy(bool gradient = false);
 
+  // Energies of rows of 0 and 1, with the moving average of the parameters if `averaged` (and if there is
+  // one).
+  void Energies(std::span<const float> states, std::span<float> energies, bool averaged);
+
   // What there is of state, without its values; and the values of one of these.
   std::vector<StateTensor> DescribeState() const;
   std::vector<float> ReadValues(const StateTensor& tensor);

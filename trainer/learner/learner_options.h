@@ -7,6 +7,7 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/options.h"
+#include "trainer/learner/dropout.h"
 #include "trainer/optimizer/optimizer_options.h"
 
 namespace ort_ed {
@@ -31,6 +32,7 @@ struct LearnerOptions {
   OptimizerOptions optimizer = {};
   std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
   std::vector<std::string> freeze_zeros = {};  // patterns of parameters whose zeros at the start stay zeros
+  DropoutOptions dropout = {};
 
   Device device = {};
   int threads = 0;          // 0: all cores

@@ -64,9 +64,10 @@ class StepGraphs::Assembly {
   const std::vector<ParameterSlot>& slots() const { return slots_; }
 
   // The energy network on `rows`, then the loss of its energies.
-  void AddLoss() {
+  void AddLoss(bool training) {
     EmitRows();
     EmitNetwork();
+    if (training && options_.dropout.active()) DropUnits();
     Value log_weights{&builder_, ""};
     if (batch_.weighted) log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + batch_.negatives});
     loss_ = MakeObjective(options_.objective)
@@ -236,6 +237,30 @@ class StepGraphs::Assembly {
     for (const auto& node : network_.model.graph().node()) *builder_.graph().add_node() = node;
   }
 
+  // Whoever reads a layer reads what is left of it.
+  void DropUnits() {
+    for (const auto& [tensor, units] : options_.dropout.layers) {
+      const Value factors = FloatInput(step_tensor::DropoutName(tensor), {-1, units});
+      const int nodes = builder_.graph().node_size();
+      const Value dropped = builder_.Existing(tensor) * factors;
+      for (int i = 0; i < nodes; ++i)
+        for (std::string& input : *builder_.graph().mutable_node(i)->mutable_input())
+          if (input == tensor) input = dropped.name;
+      MoveBehind(tensor);
+    }
+  }
+
+  // The last node, which reads `tensor`, to its place right behind the node that makes it.
+  void MoveBehind(const std::string& tensor) {
+    auto& nodes = *builder_.graph().mutable_node();
+    for (int i = nodes.size() - 1; i > 0; --i) {
+      const auto& outputs = nodes[i - 1].output();
+      if (std::ranges::find(outputs, tensor) != outputs.end()) return;
+      nodes.SwapElements(i - 1, i);
+    }
+    BadModel("there is no layer '" + tensor + "' whose units could be dropped");
+  }
+
   // What was made an input because it might have been trained.
   void MakeConstant(const std::string& name) {
     auto& inputs = *builder_.graph().mutable_input();
@@ -347,7 +372,7 @@ StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& optio
   CheckOptions(options_.penalties);
   differentiated_ =
       std::make_unique<Assembly>(network_, options_, batch_, Candidates(network_.model, options_.frozen));
-  differentiated_->AddLoss();
+  differentiated_->AddLoss(/*training=*/true);
   differentiated_->AddGradients();
   slots_ = differentiated_->slots();
   RequireParameters(slots_);
@@ -367,7 +392,7 @@ onnx::ModelProto StepGraphs::Make(StepGraphKind kind) {
   const bool own = kind == Kind::kValidate && options_.validation;
   Assembly assembly(network_, own ? validation_ : options_, own ? options_.validation->batch : batch_,
                     slots_);
-  if (kind == Kind::kEvaluate || kind == Kind::kValidate) assembly.AddLoss();
+  if (kind == Kind::kEvaluate || kind == Kind::kValidate) assembly.AddLoss(/*training=*/false);
   if (kind == Kind::kEnergy || kind == Kind::kEnergyGradient) assembly.AddEnergies();
   if (kind == Kind::kEnergyGradient) assembly.AddSlopes();
   return assembly.Complete(kind);

@@ -31,6 +31,7 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 // takes the place of an input is called Next(input), and may share its memory unless the graph is kStep.
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
 //   log_weights  float [groups, 1 + M]: log omega, only if BatchShape::weighted
+//   dropout      float [rows, units] for each layer of LearnerOptions::dropout, in the graphs with gradients
 //   control      float [kControlSize]: what changes from step to step, see ControlVector()
 //   state        float [P] each
 //   support      float [P]: see kZeroMaskKind; only if LearnerOptions::freeze_zeros
@@ -56,6 +57,7 @@ inline constexpr char kSquares[] = "ort_ed.squares";
 inline constexpr char kClip[] = "ort_ed.clip";
 inline constexpr char kWeightDecay[] = "ort_ed.weight_decay";
 inline constexpr char kL1[] = "ort_ed.l1";
+inline std::string DropoutName(const std::string& tensor) { return "ort_ed.dropout/" + tensor; }
 inline std::string GradientName(const std::string& parameter) { return "ort_ed.gradient/" + parameter; }
 inline std::string StateTensorName(const std::string& kind) { return "ort_ed." + kind; }
 inline std::string Next(const std::string& input) { return input + ".next"; }

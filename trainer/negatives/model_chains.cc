@@ -24,9 +24,10 @@ class FlatEnergy final : public EnergyFunction {
   int64_t dimension_;
 };
 
-BernoulliBase MakeBase(const RowContext& rows) {
-  if (rows.mean.empty()) return BernoulliBase::Uniform(rows.dimension);
-  return BernoulliBase(SmoothedMean(rows.mean, kSmoothing));
+std::shared_ptr<const BaseDistribution> MakeBase(const RowContext& rows) {
+  if (rows.base != nullptr) return rows.base;
+  if (rows.mean.empty()) return std::make_shared<BernoulliBase>(BernoulliBase::Uniform(rows.dimension));
+  return std::make_shared<BernoulliBase>(SmoothedMean(rows.mean, kSmoothing));
 }
 
 // What a sampler has to say against its options it says when it is made.

@@ -44,14 +44,14 @@ class ModelChains : public NegativeSource {
   // By the steps of one training step.
   void Advance(const StepView& view, States& states) const;
 
-  int64_t dimension() const { return base_.dimension(); }
-  const BernoulliBase& base() const { return base_; }  // where chains start that start anew
+  int64_t dimension() const { return base_->dimension(); }
+  const BaseDistribution& base() const { return *base_; }  // where chains start that start anew
 
  private:
   ChainOptions options_;
   int64_t chain_steps_;
   int threads_;
-  BernoulliBase base_;
+  std::shared_ptr<const BaseDistribution> base_;
   std::unique_ptr<NegativeSource> validation_;
 };
 

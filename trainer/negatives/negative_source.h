@@ -43,6 +43,8 @@ class NegativeSource {
   // Whether the negatives are all there are, so that the positive is one of them and w = 0 is right.
   virtual bool enumerates() const { return false; }
   virtual Needs needs() const { return {}; }
+  // Whether the loss is that of the network without its base distribution.
+  virtual bool of_network_alone() const { return false; }
 
   // Draws the negatives, and log omega where there is one, of every positive of the batch.
   virtual void Fill(const StepView& view, ContrastiveBatch& batch) = 0;
@@ -65,10 +67,11 @@ class NegativeSource {
 // What the rows are that a source makes negatives of.
 struct RowContext {
   int64_t dimension = 0;
-  std::vector<int64_t> image_shape = {};  // {height, width}; empty: no image
-  std::vector<double> mean = {};          // of each column of the data; empty: not known
-  int64_t step_negatives = 0;             // of all rows of a step together; 0: not known
-  int threads = 0;                        // 0: all cores; results do not depend on it
+  std::vector<int64_t> image_shape = {};              // {height, width}; empty: no image
+  std::vector<double> mean = {};                      // of each column of the data; empty: not known
+  std::shared_ptr<const BaseDistribution> base = {};  // a learned one under the network; null: none
+  int64_t step_negatives = 0;                         // of all rows of a step together; 0: not known
+  int threads = 0;                                    // 0: all cores; results do not depend on it
 };
 
 class Perturbation;

@@ -28,8 +28,10 @@ class PersistentChains final : public ModelChains {
       declare.All(&Options::chains);
       declare("buffer", &Options::buffer, "[1, 1e9]", "chains that go on from step to step")
           .Default("10000, or as many as a step needs");
-      declare("restart", &Options::restart, "[0, 1]",
-              "probability that a chain starts anew, from the mean of the data, before its steps");
+      declare(
+          "restart", &Options::restart, "[0, 1]",
+          "probability that a chain starts anew, from the mean of the data or the learned base, before its "
+          "steps");
     }
   };
 

@@ -6,11 +6,13 @@ namespace ort_ed {
 
 extern const ObjectiveKind kEnergyDiscrepancyObjective;
 extern const ObjectiveKind kContrastiveDivergenceObjective;
+extern const ObjectiveKind kLikelihoodObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
       &kContrastiveDivergenceObjective,
+      &kLikelihoodObjective,
   };
   return kKinds;
 }

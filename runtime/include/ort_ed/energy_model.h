@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ort_ed/device.h"
 #include "ort_ed/export.h"
@@ -55,6 +56,10 @@ class ORT_ED_API EnergyModel {
   bool HasGradient() const;
   void EnergyAndGradient(std::span<const float> rows, std::span<float> energies,
                          std::span<float> gradients) const;
+
+  // A tensor of the learned base distribution that metadata().base describes, by its name without
+  // kBaseTensorPrefix. Throws kBadModel if the file does not hold it.
+  const std::vector<float>& BaseTensor(const std::string& name) const;
 
  private:
   struct Impl;

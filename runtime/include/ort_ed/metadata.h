@@ -20,6 +20,10 @@ inline constexpr char kArchitecture[] = "ort_ed.architecture";                 /
 inline constexpr char kArchitectureOptions[] = "ort_ed.architecture_options";  // JSON object
 inline constexpr char kBaseMean[] =
     "ort_ed.base_mean";  // D decimals with commas: P(x_i = 1) of the base distribution
+// A learned base distribution: "made:L" for a masked autoencoder with L hidden layers, whose tensors are
+// initialisers of the graph with names that begin with kBaseTensorPrefix.
+inline constexpr char kBase[] = "ort_ed.base";
+inline constexpr char kBaseOrder[] = "ort_ed.base_order";  // variables with commas, as drawn; none: ascending
 // "1" or "2", where the graph shows that the energy is a polynomial of that degree in x.
 inline constexpr char kDegree[] = "ort_ed.degree";
 inline constexpr char kTraining[] = "ort_ed.training";        // JSON object: how it was trained
@@ -32,6 +36,8 @@ inline constexpr char kLogZMethod[] = "ort_ed.log_z_method";  // "exact", "ais .
 inline constexpr char kGradientFragment[] = "ort_ed.gradient";
 }  // namespace metadata_key
 
+inline constexpr char kBaseTensorPrefix[] = "base/";
+
 inline constexpr int kMetadataFormatVersion = 1;
 inline constexpr char kInputName[] = "x";
 inline constexpr char kEnergyOutputName[] = "energy";
@@ -43,6 +49,16 @@ struct LogZ {
   std::string method;
 };
 
+// A base distribution that is an autoregressive network.
+struct AutoregressiveDescription {
+  int64_t hidden_layers = 0;
+  std::vector<int64_t> order;  // empty: ascending
+};
+// The last position in the order that a hidden unit of such a network sees.
+constexpr int64_t UnitDegree(int64_t unit, int64_t units, int64_t dimension) {
+  return unit * (dimension - 1) / units;
+}
+
 // What the toolkit knows of a model beyond its graph. Everything is optional: any ONNX energy model may come
 // without.
 struct ModelMetadata {
@@ -50,7 +66,8 @@ struct ModelMetadata {
   std::optional<std::vector<int64_t>> image_shape;  // height, width
   std::string architecture;                         // empty if unknown
   std::optional<int> degree;                        // of a polynomial in x
-  std::vector<float> base_mean;                     // empty without base distribution
+  std::vector<float> base_mean;                     // empty without such a base distribution
+  std::optional<AutoregressiveDescription> base;    // or this one
   std::optional<LogZ> log_z;
   std::map<std::string, std::string> raw;  // every ort_ed.* entry as it stands, without the gradient fragment
 };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ort_ed/base_distribution.h"
 #include "ort_ed/energy_model.h"
 #include "ort_ed/export.h"
 
@@ -90,43 +91,24 @@ struct EnergyFunctionOptions {
 ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(
     const EnergyModel& model, const EnergyFunctionOptions& options = {});
 
-// A product of Bernoullis, normalised: U0(x) = -log p0(x) = constant + sum_i field_i x_i.
-class ORT_ED_API BernoulliBase {
- public:
-  // P(x_i = 1) = means[i], strictly between 0 and 1; else throws kInvalidArgument.
-  explicit BernoulliBase(std::span<const float> means);
-  static BernoulliBase Uniform(int64_t dimension);
-  // The base distribution of the model's metadata, else uniform.
-  static BernoulliBase OfModel(const EnergyModel& model);
-
-  int64_t dimension() const { return static_cast<int64_t>(fields_.size()); }
-  double Energy(std::span<const float> row) const;
-  std::span<const double> fields() const { return fields_; }  // dU0/dx
-  double constant() const { return constant_; }
-  // Independent draws, row r from (seed, r + first_row).
-  void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const;
-  // The same as `count` new rows; throws kInvalidArgument if that is less than one or more than memory can
-  // hold.
-  std::vector<float> DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const;
-
- private:
-  BernoulliBase() = default;
-  std::vector<double> fields_;
-  double constant_ = 0;
-};
-
 // The path of distributions that samplers move on: at inverse temperature beta the energy is
 // (1 - beta) U0(x) + beta U(x). beta = 1 is the model, beta = 0 the base distribution, whose log Z is 0; with
 // the uniform base this is plain tempering. beta may exceed 1.
 struct EnergyPath {
   std::shared_ptr<const EnergyFunction> energy;
-  BernoulliBase base;
+  std::shared_ptr<const BaseDistribution> base;
 
   explicit EnergyPath(std::shared_ptr<const EnergyFunction> u)
-      : energy(std::move(u)), base(BernoulliBase::Uniform(energy->dimension())) {}
+      : EnergyPath(u, BernoulliBase::Uniform(u->dimension())) {}
   EnergyPath(std::shared_ptr<const EnergyFunction> u, BernoulliBase u0)
+      : energy(std::move(u)), base(std::make_shared<BernoulliBase>(std::move(u0))) {}
+  EnergyPath(std::shared_ptr<const EnergyFunction> u, std::shared_ptr<const BaseDistribution> u0)
       : energy(std::move(u)), base(std::move(u0)) {}
   int64_t dimension() const { return energy->dimension(); }
+  // The couplings where both ends are known to be at most quadratic, else null.
+  const QuadraticEnergy* quadratic() const {
+    return base->independent() != nullptr ? energy->quadratic() : nullptr;
+  }
 };
 using Target = EnergyPath;  // former name
 

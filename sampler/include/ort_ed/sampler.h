@@ -34,11 +34,12 @@ struct StepCounters {
 struct Chains {
   int64_t count = 0;
   int64_t dimension = 0;
-  std::vector<float> states;          // count x dimension, 0 or 1
-  std::vector<double> energies;       // U of each state
-  std::vector<double> base_energies;  // U0 of each state
-  std::vector<float> gradients;       // dU/dx of each state, count x dimension; empty: not known
-  std::vector<double> betas;          // inverse temperature of each chain
+  std::vector<float> states;               // count x dimension, 0 or 1
+  std::vector<double> energies;            // U of each state
+  std::vector<double> base_energies;       // U0 of each state
+  std::vector<float> gradients;            // dU/dx of each state, count x dimension; empty: not known
+  std::vector<float> base_gradients = {};  // dU0/dx of each state where the base is not independent
+  std::vector<double> betas;               // inverse temperature of each chain
   // Tempering: states of each chain's hotter replicas, count x (temperatures - 1) x dimension; empty: they
   // start where their chain is.
   std::vector<float> replicas = {};
@@ -94,12 +95,14 @@ class ORT_ED_API Sampler {
 //   gwg          flips
 //   dula, dmala  step_size
 //   pas          path_length
+//   refill       none; only where the path's base is autoregressive
 //   tempering    inner and its options, temperatures, lowest_beta
 struct SamplerKind {
   const char* name;
   const char* summary;
   bool needs_gradient;
-  bool exact;  // leaves the target invariant
+  bool exact;                      // leaves the target invariant
+  bool needs_autoregressive_base;  // of the target
   const Schema& (*schema)();
   // `options` are checked. `threads`: of the work outside the energy function; 0: all cores.
   std::unique_ptr<Sampler> (*make)(const EnergyPath& target, const OptionMap& options, int threads);

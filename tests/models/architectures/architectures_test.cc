@@ -164,10 +164,27 @@ double ResnetEnergy(const Reference& reference, const Row& x) {
   return Affine(reference, "output", mean)[0];
 }
 
+double MadeEnergy(const Reference& reference, const Row& x) {
+  Row features = x;
+  for (size_t layer = 1; layer <= Split(reference.Option("hidden", "512"), ',').size(); ++layer) {
+    features = Affine(reference, "base/hidden" + std::to_string(layer), features);
+    for (double& value : features) value /= 1 + std::exp(-value);
+  }
+  Row log_odds = Affine(reference, "base/output", features);
+  const Row direct = reference.Parameter("base/direct.weight");
+  double energy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    for (size_t j = 0; j < x.size(); ++j) log_odds[i] += x[j] * direct[j * x.size() + i];
+    energy += std::log1p(std::exp(log_odds[i])) - x[i] * log_odds[i];
+  }
+  return energy;
+}
+
 double ReferenceEnergy(const Reference& reference, const Row& x) {
   if (reference.spec.architecture.kind == "ising") return IsingEnergy(reference, x);
   if (reference.spec.architecture.kind == "rbm") return RbmEnergy(reference, x);
   if (reference.spec.architecture.kind == "mlp") return MlpEnergy(reference, x);
+  if (reference.spec.architecture.kind == "made") return MadeEnergy(reference, x);
   return ResnetEnergy(reference, x);
 }
 
@@ -194,6 +211,10 @@ std::vector<Case> Cases() {
       {"MlpSoftplus",
        {.architecture = {"mlp", {{"hidden", "5,5"}, {"activation", "softplus"}}}, .dimension = 3}},
       {"MlpOfSpins", {.architecture = {"mlp", {{"hidden", "6"}, {"input", "spins"}}}, .dimension = 4}},
+      {"Made", {.architecture = {"made", {{"hidden", "6"}}}, .dimension = 5}},
+      {"MadeDeepRandomOrder",
+       {.architecture = {"made", {{"hidden", "6,4"}, {"order", "random"}}}, .dimension = 5}},
+      {"MadeOneVariable", {.architecture = {"made", {{"hidden", "2"}}}, .dimension = 1}},
       {"ResnetSmall",
        {.architecture = {"resnet", {{"channels", "4"}, {"blocks", "1"}}}, .image_shape = {8, 8}}},
       {"ResnetOddSize",

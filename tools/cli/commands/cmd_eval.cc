@@ -73,6 +73,8 @@ nlohmann::ordered_json ToJson(const EvaluateResult& r) {
   }
   if (r.raise_nll)
     json["nll_raise"] = {{"value", r.raise_nll->value}, {"standard_error", r.raise_nll->standard_error}};
+  if (r.base_nll)
+    json["nll_base"] = {{"value", r.base_nll->value}, {"standard_error", r.base_nll->standard_error}};
   if (r.entropy) {
     json["entropy"] = *r.entropy;
     json["nll_above_entropy"] = r.Nll() - *r.entropy;
@@ -111,6 +113,7 @@ void Print(const EvaluateResult& r) {
   if (r.reverse) PrintLine("  by log Z in reverse", fmt::format("{:.4f}", r.energy.value + r.reverse->log_z));
   if (r.raise_nll)
     PrintLine("  by RAISE, conservative", WithError(r.raise_nll->value, r.raise_nll->standard_error));
+  if (r.base_nll) PrintLine("  of the base alone", WithError(r.base_nll->value, r.base_nll->standard_error));
   if (r.entropy)
     PrintLine("  above the true entropy",
               fmt::format("{:.4f} (entropy {:.4f})", r.Nll() - *r.entropy, *r.entropy));

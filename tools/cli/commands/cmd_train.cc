@@ -141,6 +141,7 @@ nlohmann::ordered_json ToJson(const TrainResult& result, const std::string& fold
   nlohmann::ordered_json json = {{"run", folder}, {"steps", result.step}};
   if (result.loss) json["loss"] = *result.loss;
   if (result.validation_loss) json["validation_loss"] = *result.validation_loss;
+  if (result.validation_nll) json["validation_nll"] = *result.validation_nll;
   if (result.best.step() > 0)
     json["best"] = {{"step", result.best.step()}, {"validation_loss", result.best.loss()}};
   if (!result.warnings.empty()) json["warnings"] = result.warnings;
@@ -151,10 +152,13 @@ void Print(const TrainResult& result, const std::string& folder) {
   std::cout << fmt::format("{} steps", result.step);
   std::cout << (result.loss ? fmt::format(", loss {:.4f}", *result.loss) : ", all taken before");
   if (result.validation_loss) std::cout << fmt::format(", validation loss {:.4f}", *result.validation_loss);
+  if (result.validation_nll)
+    std::cout << fmt::format(", {:.4f} nats per held-out row (by draws of the base)", *result.validation_nll);
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
   if (result.best.step() > 0 && result.best.step() < result.step)
-    std::cout << fmt::format("lowest validation loss {:.4f} at step {}; model: {}/{}\n", result.best.loss(),
-                             result.best.step(), folder, run_file::kBestModel);
+    std::cout << fmt::format("lowest validation {} {:.4f} at step {}; model: {}/{}\n",
+                             result.validation_nll ? "nats" : "loss", result.best.loss(), result.best.step(),
+                             folder, run_file::kBestModel);
 }
 
 void RunTrain(const GivenOptions& given) {

@@ -18,7 +18,9 @@ StatePlan AnnealingPlan::Describe() const {
   plan["chains at once"] = std::to_string(options.chains_at_once);
   plan["estimator"] = estimator;
   plan["model"] = model_digest;
-  plan["base"] = ComputeDigest(path.base.fields());
+  // A learned base is part of the model.
+  const BernoulliBase* independent = path.base->independent();
+  plan["base"] = independent != nullptr ? ComputeDigest(independent->fields()) : "of the model";
   plan["starting rows"] = starts.empty() ? "" : ComputeDigest(starts);
   return plan;
 }

@@ -6,16 +6,31 @@ namespace {
 // Up to this dimension log Z is simply computed.
 constexpr int64_t kEnumerateUpTo = 20;
 
+bool IsNormalised(const ModelMetadata& metadata) {
+  return metadata.base && metadata.architecture == "made" && metadata.log_z;
+}
+
+// From a learned base its own proposals go far in one step.
+OptionMap ChooseOptions(const ModelMetadata& metadata, OptionMap options) {
+  if (metadata.base) options.try_emplace("sampler", std::string("refill"));
+  return options;
+}
+
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Observer& observer) {
+  const ModelMetadata& metadata = request.model.metadata();
+  if (IsNormalised(metadata)) return kMetadataEstimator.estimate(request, {}, observer);
   if (request.model.dimension() <= kEnumerateUpTo) return kExactEstimator.estimate(request, {}, observer);
-  return kAisEstimator.estimate(request, options, observer);
+  return kAisEstimator.estimate(request, ChooseOptions(metadata, options), observer);
 }
 
 Choice ChooseSampler(const OptionMap& options) { return kAisEstimator.sampler(options); }
 
 }  // namespace
 
-const EstimatorKind kAutoEstimator = {"auto", "exact up to D = 20, else ais, whose options it takes",
+const EstimatorKind kAutoEstimator = {"auto",
+                                      "what is known of a normalised model; else exact up to D = 20; else "
+                                      "ais, whose options it takes, with the "
+                                      "sampler refill where the base is learned",
                                       []() -> const Schema& { return kAisEstimator.schema(); }, Estimate,
                                       ChooseSampler};
 

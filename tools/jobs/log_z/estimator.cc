@@ -4,7 +4,7 @@ namespace ort_ed {
 
 EnergyPath PathFrom(PathBase base, ModelEnergy& energy) {
   if (base == PathBase::kUniform) return EnergyPath(energy.get());
-  return EnergyPath(energy.get(), BernoulliBase::OfModel(energy.model()));
+  return EnergyPath(energy.get(), MakeBaseDistribution(energy.model()));
 }
 
 KindTable EstimatorTable() { return ListKinds(Estimators()); }

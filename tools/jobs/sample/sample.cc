@@ -174,11 +174,11 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   const int64_t budget = std::min(EnergyFunctionOptions().evaluation_budget,
                                   ExpectedEvaluations(result.schedule, options.sampler, model.dimension()));
   // Plain tempering for another beta; tempering of the model itself goes towards its base distribution.
-  const BernoulliBase base = BernoulliBase::OfModel(model);
-  const EnergyPath path(energy.get(budget),
-                        options.beta == 1 ? base : BernoulliBase::Uniform(model.dimension()));
+  const std::shared_ptr<const BaseDistribution> base = MakeBaseDistribution(model, options.threads);
+  const std::shared_ptr<const EnergyFunction>& function = energy.get(budget);
+  const EnergyPath path = options.beta == 1 ? EnergyPath(function, base) : EnergyPath(function);
   const auto sampler = MakeSampler(options.sampler, path, options.threads);
-  Chains begin = StartChainsAt(path, start.States(base, chains, options.seed), options.seed);
+  Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
   begin.clamped = start.Clamps(chains);
   begin.betas.assign(begin.betas.size(), options.beta);
   SampleRun run(*sampler, std::move(begin), sinks, observer, result);

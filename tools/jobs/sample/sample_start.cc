@@ -47,7 +47,7 @@ SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
 
 }  // namespace
 
-std::vector<float> SampleStart::States(const BernoulliBase& base, int64_t chains, uint64_t seed) const {
+std::vector<float> SampleStart::States(const BaseDistribution& base, int64_t chains, uint64_t seed) const {
   const int64_t dimension = base.dimension();
   std::vector<float> result = base.DrawRows(seed, 0, chains);
   if (rows == 0) return result;

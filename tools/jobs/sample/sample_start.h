@@ -18,7 +18,7 @@ struct SampleStart {
   int64_t rows = 0;  // 0: no rows given
 
   // For `chains` chains.
-  std::vector<float> States(const BernoulliBase& base, int64_t chains, uint64_t seed) const;
+  std::vector<float> States(const BaseDistribution& base, int64_t chains, uint64_t seed) const;
   std::vector<uint8_t> Clamps(int64_t chains) const;
 };
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "tools/jobs/train/metrics.h"
 
 namespace ort_ed {
 
-inline constexpr char kValidationLoss[] = "validation_loss";  // in the metrics
+// In the metrics. Where there is a likelihood, it is what models are compared by.
+inline constexpr char kValidationLoss[] = "validation_loss";
+inline constexpr char kValidationNll[] = "validation_nll";
 
 // The lowest validation loss of a run so far.
 class BestValidation {
@@ -15,9 +18,14 @@ class BestValidation {
   BestValidation() = default;
   // Goes on from the metrics of an interrupted run.
   explicit BestValidation(std::span<const MetricsLine> metrics) {
-    for (const MetricsLine& line : metrics)
-      for (const auto& [name, value] : line.values)
-        if (name == kValidationLoss) Add(line.step, value);
+    for (const MetricsLine& line : metrics) {
+      std::optional<double> loss, nll;
+      for (const auto& [name, value] : line.values) {
+        if (name == kValidationLoss) loss = value;
+        if (name == kValidationNll) nll = value;
+      }
+      if (loss) Add(line.step, nll.value_or(*loss));
+    }
   }
 
   // Whether this loss is lower than all before.

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <onnx/onnx_pb.h>
 
+#include "models/base/autoregressive.h"
 #include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
 #include "models/graph/standard_domain.h"
@@ -165,6 +166,7 @@ std::vector<std::string> PrepareForDeployment(onnx::ModelProto& model, const std
   if (model.graph().name().empty()) model.mutable_graph()->set_name("energy");
   SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
   SetMetadata(model, metadata_key::kDimension, std::to_string(contract.dimension));
+  NoteNormalised(model);
   NoteDegree(model);
   CheckOnnx(model, name);
   return WarnOfOtherOperators(model, name);

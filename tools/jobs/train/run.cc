@@ -10,6 +10,8 @@
 #include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/support/atomic_file.h"
+#include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 
 namespace ort_ed {
@@ -29,6 +31,10 @@ bool HasDiverged(const StepResult& result) {
 }
 
 }  // namespace
+
+void WriteConfiguration(const TrainOptions& options, const std::string& folder) {
+  WriteFileAtomically(folder + "/" + run_file::kConfig, WriteToml(options));
+}
 
 bool Ticker::Due(int64_t step) {
   if (period_.seconds == 0) return period_.steps > 0 && step % period_.steps == 0;
@@ -118,7 +124,7 @@ StepView Run::View(int64_t first_row) const {
 void Run::Step() {
   const int64_t first_row = step_ * options_.batch.batch_size;
   for (int64_t i = 0; i < batch_.positives; ++i)
-    setup_.dataset.training->Draw(first_row + i, batch_.Positive(i));
+    setup_.dataset->training->Draw(first_row + i, batch_.Positive(i));
   FillNegatives();
   last_ = setup_.learner->Step(batch_, options_.LearningRate(step_ + 1), step_ + 1);
   if (HasDiverged(last_)) ThrowDiverged(step_ + 1);
@@ -150,7 +156,7 @@ void Run::Log(bool log, bool validate) {
     since_logged_.Restart();
     means_.Reset();
   }
-  if (validate && setup_.dataset.validation.rows > 0) {
+  if (validate && setup_.dataset->validation.rows > 0) {
     const double loss = Validate();
     if (!std::isfinite(loss)) {
       last_.loss = loss;
@@ -158,7 +164,8 @@ void Run::Log(bool log, bool validate) {
     }
     result_.validation_loss = loss;
     line.values.emplace_back(kValidationLoss, loss);
-    if (result_.best.Add(step_, loss)) WriteModel(run_file::kBestModel);
+    if (setup_.base != nullptr) result_.validation_nll = ValidateLikelihood(line);
+    if (result_.best.Add(step_, result_.validation_nll.value_or(loss))) KeepBest();
   }
   if (records_ != nullptr && !line.values.empty()) records_->metrics.Append(line);
 }
@@ -166,7 +173,7 @@ void Run::Log(bool log, bool validate) {
 // By the source's own loss for it, with the averaged weights, since those are deployed, and the noise of the
 // last step, so that losses can be compared.
 double Run::Validate() {
-  const RowTable& rows = setup_.dataset.validation;
+  const RowTable& rows = setup_.dataset->validation;
   const int64_t part =
       options_.batch.micro_batch > 0 ? options_.batch.micro_batch : options_.batch.batch_size;
   StepView view{.seed = static_cast<uint64_t>(options_.batch.seed) ^ kValidationSeed,
@@ -185,6 +192,20 @@ double Run::Validate() {
     sum += setup_.learner->Validate(batch).loss * static_cast<double>(batch.positives);
   }
   return sum / static_cast<double>(rows.rows);
+}
+
+double Run::ValidateLikelihood(MetricsLine& line) {
+  if (!likelihood_)
+    likelihood_.emplace(*setup_.base, setup_.dataset->validation, setup_.negatives->of_network_alone(),
+                        static_cast<uint64_t>(options_.batch.seed) ^ kValidationSeed);
+  const BaseLikelihood::Estimate estimate = likelihood_->Compute(*setup_.learner);
+  if (!std::isfinite(estimate.nll)) {
+    last_.loss = estimate.nll;
+    ThrowDiverged(step_);
+  }
+  line.values.emplace_back(kValidationNll, estimate.nll);
+  line.values.emplace_back("validation_effective_draws", estimate.effective);
+  return estimate.nll;
 }
 
 // What a step reports is from before its update: the parameters that are about to be kept have not been
@@ -249,7 +270,7 @@ Checkpoint Run::MakeCheckpoint() {
   Checkpoint checkpoint{.step = step_,
                         .configuration = FixedOptions(options_),
                         .former_hash = {},
-                        .data = setup_.dataset.hash,
+                        .data = setup_.dataset->hash,
                         .model = {},
                         .running = means_.sums(),
                         .state = setup_.learner->DescribeState()};
@@ -269,6 +290,11 @@ onnx::ModelProto Run::MakeDeployable() {
   return model;
 }
 
+void Run::KeepBest() {
+  WriteModel(run_file::kBestModel);
+  if (records_ == nullptr) result_.best_model = MakeDeployable();
+}
+
 void Run::WriteModel(const char* file) {
   if (records_ == nullptr) return;
   const std::string path = records_->folder + "/" + file;
@@ -279,7 +305,11 @@ void Run::WriteModel(const char* file) {
 void Run::ReportProgress() {
   Work work{"training", "steps", step_, options_.run.steps};
   work.metrics.emplace_back("loss", means_.empty() ? result_.loss.value_or(0) : means_.Mean("loss"));
-  if (result_.validation_loss) work.metrics.emplace_back("validation", *result_.validation_loss);
+  if (result_.validation_nll) {
+    work.metrics.emplace_back("validation nats", *result_.validation_nll);
+  } else if (result_.validation_loss) {
+    work.metrics.emplace_back("validation", *result_.validation_loss);
+  }
   observer_.OnWork(work);
 }
 

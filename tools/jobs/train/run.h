@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/checkpoint.h"
+#include "tools/jobs/train/learned_base/base_likelihood.h"
 #include "tools/jobs/train/metrics.h"
 #include "tools/jobs/train/run_setup.h"
 #include "tools/jobs/train/train.h"
@@ -21,6 +23,8 @@ struct RunRecords {
   CheckpointFolder checkpoints;
   MetricsLog metrics;
 };
+
+void WriteConfiguration(const TrainOptions& options, const std::string& folder);
 
 // Tells when it is time again.
 class Ticker {
@@ -66,6 +70,7 @@ class Run {
   void FillNegatives();
   void Log(bool log, bool validate);
   double Validate();
+  double ValidateLikelihood(MetricsLine& line);
   void TryParameters();
   [[noreturn]] void ThrowDiverged(int64_t step) const;
   std::string AdviceAgainstDivergence() const;
@@ -73,6 +78,7 @@ class Run {
   void Save();
   Checkpoint MakeCheckpoint();
   onnx::ModelProto MakeDeployable();
+  void KeepBest();
   void WriteModel(const char* file);
   void ReportProgress();
 
@@ -85,6 +91,7 @@ class Run {
   StepResult last_;
   Ticker log_, validate_, checkpoint_;
   RunningMeans means_;
+  std::optional<BaseLikelihood> likelihood_;  // made at the first validation of a run with a learned base
   int64_t last_logged_step_ = 0;
   Stopwatch since_logged_;
   Stopwatch stopwatch_;

@@ -94,6 +94,7 @@ void MakeFolder(const std::string& folder) {
 }
 
 void ClearRun(const std::string& folder) {
+  if (const std::string base = folder + "/" + run_file::kBase; MayBeReplaced(base)) ClearRun(base);
   RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsCheckpoint);
   RemoveMatching(folder, IsOfARun);
 }

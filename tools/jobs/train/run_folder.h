@@ -11,6 +11,7 @@ namespace ort_ed {
 //   checkpoints/         step-<N>.ckpt, the newest few
 //   model.onnx           the deployable model as of the newest checkpoint
 //   best.onnx            the same as of the lowest validation loss
+//   base/                the same of the first phase, where the base distribution is learned
 //   curves.png           the metrics as a picture, drawn by the front end
 namespace run_file {
 inline constexpr char kConfig[] = "config.toml";
@@ -18,6 +19,7 @@ inline constexpr char kModel[] = "model.onnx";
 inline constexpr char kBestModel[] = "best.onnx";
 inline constexpr char kCurves[] = "curves.png";
 inline constexpr char kCheckpoints[] = "checkpoints";
+inline constexpr char kBase[] = "base";
 }  // namespace run_file
 
 enum class ExistingRun { kRefuse, kReplace };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/architectures/energy_spec.h"
+#include "models/base/autoregressive.h"
 #include "models/base/base_kind.h"
 #include "models/graph/model_edits.h"
 #include "ort_ed/device.h"
@@ -16,7 +17,9 @@
 #include "runtime/support/version.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/export.h"
+#include "tools/jobs/train/learned_base/base_phase.h"
 #include "trainer/graph/prepare_model.h"
+#include "trainer/negatives/likelihood.h"
 
 namespace ort_ed {
 namespace {
@@ -74,6 +77,7 @@ TrainOptions Resolve(TrainOptions options) {
   options.data.validation = Absolute(options.data.validation);
   NetworkOptions& network = options.network;
   if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
+  if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
   // The other architectures have fields of their own that do what a base distribution does.
   if (network.base.kind == "auto") {
     const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
@@ -100,28 +104,24 @@ int64_t WantedColumns(const TrainOptions& options) {
   return shape.empty() ? 0 : shape[0] * shape[1];
 }
 
-onnx::ModelProto BuildNetwork(const TrainOptions& options, const Dataset& dataset) {
+onnx::ModelProto BuildNetwork(const TrainOptions& options, int64_t dimension) {
   EnergySpec spec;
   spec.architecture = options.network.model;
-  spec.dimension = dataset.training->columns();
+  spec.dimension = dimension;
   spec.image_shape = ParseImageShape(options.network.image_shape);
   spec.seed = static_cast<uint64_t>(options.batch.seed);
-  onnx::ModelProto model = Blame("model", [&] { return BuildModel(spec); });
-  AttachBase(model, options.network.base, {dataset.mean});
-  return model;
+  return Blame("model", [&] { return BuildModel(spec); });
 }
 
 // A user's model, which may come with metadata of an earlier life.
-void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const Dataset& dataset) {
+void AdaptMetadata(onnx::ModelProto& model, const NetworkOptions& network, int64_t dimension) {
   RemoveStaleMetadata(model);
-  if (const std::vector<int64_t> shape = ParseImageShape(network.image_shape); !shape.empty()) {
-    const int64_t variables = dataset.training->columns();
-    if (shape[0] * shape[1] != variables)
-      throw OptionError("image_shape", fmt::format("must hold the {} variables of the model, not {}",
-                                                   variables, shape[0] * shape[1]));
-    SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
-  }
-  AttachBase(model, network.base, {dataset.mean});
+  const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
+  if (shape.empty()) return;
+  if (shape[0] * shape[1] != dimension)
+    throw OptionError("image_shape", fmt::format("must hold the {} variables of the model, not {}", dimension,
+                                                 shape[0] * shape[1]));
+  SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
 }
 
 RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
@@ -130,7 +130,8 @@ RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const std::string& given = options.network.image_shape;
   return {.dimension = contract.dimension,
           .image_shape = ParseImageShape(given.empty() ? known : given),
-          .mean = setup.dataset.mean,
+          .mean = setup.dataset->mean,
+          .base = setup.base,
           .step_negatives = options.batch.batch_size * options.contrast.negatives,
           .threads = options.run.threads};
 }
@@ -168,6 +169,25 @@ void TryEnergy(RunSetup& setup) {
   }
 }
 
+// Units that are left out are those of the network that maximum likelihood trains.
+DropoutOptions Dropout(const RunSetup& setup) {
+  const Choice& method = setup.options.contrast.method;
+  if (method.kind != "likelihood") return {};
+  DropoutOptions dropout{.rate = MakeOptions<LikelihoodOptions>(method.options).dropout,
+                         .layers = {},
+                         .seed = static_cast<uint64_t>(setup.options.batch.seed)};
+  for (int64_t layer = 1; HiddenUnits(setup.model, layer) > 0; ++layer)
+    dropout.layers.push_back({HiddenTensor(layer), HiddenUnits(setup.model, layer)});
+  return dropout;
+}
+
+void RequireNormalised(const RunSetup& setup) {
+  if (setup.options.objective.kind != "likelihood" || IsNormalised(setup.model)) return;
+  throw OptionError("method", fmt::format("likelihood needs a normalised model, such as `model` made; {} is "
+                                          "trained by another method",
+                                          setup.options.network.model.kind));
+}
+
 void MakeLearner(RunSetup& setup, PreparedModel network) {
   const TrainOptions& options = setup.options;
   LearnerOptions learner;
@@ -180,22 +200,15 @@ void MakeLearner(RunSetup& setup, PreparedModel network) {
   learner.optimizer = options.optimizer;
   learner.frozen = options.network.frozen;
   if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
+  if (IsNormalised(setup.model)) learner.freeze_zeros.push_back(kMaskedParameters);
+  if (setup.base != nullptr && !setup.negatives->of_network_alone())
+    learner.frozen.push_back(kBaseParameters);
+  learner.dropout = Dropout(setup);
   learner.device = ParseDevice(options.run.device);
   learner.threads = options.run.threads;
   learner.micro_batch = options.batch.micro_batch;
   setup.learner = std::make_unique<Learner>(std::move(network), learner, setup.shape());
   TryEnergy(setup);
-}
-
-// The network is ready to be deployed from here on: only its parameters change.
-void Complete(RunSetup& setup, const std::string& name, Observer& observer) {
-  for (std::string& warning : PrepareForDeployment(setup.model, name)) {
-    observer.OnWarning(warning);
-    setup.warnings.push_back(std::move(warning));
-  }
-  const EnergyContract contract = CheckContract(setup.model, name);
-  ChooseNegatives(setup, contract, observer);
-  MakeLearner(setup, {setup.model, contract});
 }
 
 // Of a checkpoint of format 1, which holds only a hash, `before` is empty.
@@ -210,7 +223,94 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
   }
 }
 
-uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
+void OpenData(RunSetup& setup, int64_t columns, Observer& observer) {
+  if (setup.dataset != nullptr) return;
+  const auto seed = static_cast<uint64_t>(setup.options.batch.seed);
+  setup.dataset = std::make_shared<Dataset>(OpenDataset(setup.options.data, seed, columns, observer));
+}
+
+// The network without its base. A file is opened before the data: its width is what the rows must have.
+onnx::ModelProto OpenNetwork(RunSetup& setup, const RunSources& sources, Observer& observer) {
+  const NetworkOptions& network = setup.options.network;
+  if (network.IsFile()) {
+    const LoadedModel loaded(network.model.kind);
+    OpenData(setup, loaded.dimension(), observer);
+    return loaded.proto();
+  }
+  OpenData(setup, WantedColumns(setup.options), observer);
+  if (sources.network != nullptr) return *sources.network;
+  return BuildNetwork(setup.options, setup.dataset->training->columns());
+}
+
+// The base that the options name, under the network.
+void AttachBaseTo(RunSetup& setup, const onnx::ModelProto* learned) {
+  const Choice& base = setup.options.network.base;
+  std::optional<onnx::ModelProto> opened;
+  if (learned == nullptr && IsLearnedHere(base))
+    learned = &opened.emplace(BuildBase(setup.options, *setup.dataset));
+  if (IsBaseFile(base)) {
+    opened = LoadedModel(base.kind).proto();
+    Blame("base", [&] { AddAutoregressiveBase(setup.model, *opened); });
+  } else {
+    AttachBase(setup.model, base, {setup.dataset->mean, learned});
+  }
+}
+
+void OpenBase(RunSetup& setup) {
+  if (IsNormalised(setup.model) || GetMetadata(setup.model, metadata_key::kBase).empty()) return;
+  const LoadedModel loaded(setup.model, "the model");
+  setup.base = MakeBaseDistribution(loaded.energy_model(), setup.options.run.threads);
+}
+
+// A run from the beginning. The network is ready to be deployed from here on: only its parameters change.
+void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
+  const std::string& name = setup.options.network.model.kind;
+  PreparedModel network = Prepare(OpenNetwork(setup, sources, observer), name);
+  if (const int64_t columns = setup.dataset->training->columns(); network.contract.dimension != columns)
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: the model has {} variables, but the rows have {}", name,
+                            network.contract.dimension, columns));
+  if (setup.options.network.IsFile())
+    AdaptMetadata(network.model, setup.options.network, network.contract.dimension);
+  // Only a network that is trained without its base is kept apart: models may be large.
+  const Choice& base = setup.options.network.base;
+  const bool learned = IsLearnedHere(base) || IsBaseFile(base);
+  setup.model = learned ? network.model : std::move(network.model);
+  AttachBaseTo(setup, sources.base);
+  for (std::string& warning : PrepareForDeployment(setup.model, name)) {
+    observer.OnWarning(warning);
+    setup.warnings.push_back(std::move(warning));
+  }
+  OpenBase(setup);
+  RequireNormalised(setup);
+  const EnergyContract contract = CheckContract(setup.model, name);
+  ChooseNegatives(setup, contract, observer);
+  MakeLearner(
+      setup, setup.negatives->of_network_alone() ? std::move(network) : PreparedModel{setup.model, contract});
+}
+
+// A run that goes on from a checkpoint.
+void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
+  const std::string name = "the model of the checkpoint";
+  PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), name);
+  setup.model = network.model;
+  OpenBase(setup);
+  OpenData(setup, network.contract.dimension, observer);
+  ChooseNegatives(setup, network.contract, observer);
+  RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
+  if (setup.dataset->hash != checkpoint.data) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "'{}' is not the data that the run was trained on so far ({}, now {}); restore it, or start "
+            "a new run",
+            setup.options.data.data, checkpoint.data, setup.dataset->hash));
+  }
+  if (setup.negatives->of_network_alone()) network = Prepare(RemoveAutoregressiveBase(network.model), name);
+  MakeLearner(setup, std::move(network));
+  setup.learner->WriteState(checkpoint.SelectTensors("energy"));
+  setup.negatives->Load(checkpoint.SelectTensors("negatives"));
+}
 
 }  // namespace
 
@@ -219,64 +319,15 @@ BatchShape RunSetup::shape() const {
   return {shape.negatives, shape.weighted};
 }
 
-RunSetup SetUp(const TrainOptions& given, Observer& observer) {
+RunSetup SetUp(const TrainOptions& given, const RunSources& sources, Observer& observer) {
   RunSetup setup;
   setup.options = Resolve(given);
-  const std::string& path = setup.options.network.model.kind;
-  if (!setup.options.network.IsFile()) {
-    Dataset dataset =
-        OpenDataset(setup.options.data, Seed(setup.options), WantedColumns(setup.options), observer);
-    return SetUp(given, std::move(dataset), observer);
+  setup.dataset = sources.dataset;
+  if (sources.checkpoint != nullptr) {
+    GoOn(setup, *sources.checkpoint, observer);
+  } else {
+    Begin(setup, sources, observer);
   }
-  const LoadedModel loaded(path);
-  setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), loaded.dimension(), observer);
-  PreparedModel prepared =
-      Prepare(loaded.proto(), path);  // what is trained and what is deployed are one graph
-  setup.model = std::move(prepared.model);
-  AdaptNetwork(setup.model, setup.options.network, setup.dataset);
-  Complete(setup, path, observer);
-  return setup;
-}
-
-RunSetup SetUp(const TrainOptions& given, Dataset dataset, Observer& observer) {
-  RunSetup setup;
-  setup.options = Resolve(given);
-  setup.dataset = std::move(dataset);
-  const std::string& name = setup.options.network.model.kind;
-  onnx::ModelProto model =
-      setup.options.network.IsFile() ? LoadedModel(name).proto() : BuildNetwork(setup.options, setup.dataset);
-  PreparedModel prepared = Prepare(std::move(model), name);
-  if (const int64_t columns = setup.dataset.training->columns(); prepared.contract.dimension != columns)
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: the model has {} variables, but the rows have {}", name,
-                            prepared.contract.dimension, columns));
-  setup.model = std::move(prepared.model);
-  if (setup.options.network.IsFile()) AdaptNetwork(setup.model, setup.options.network, setup.dataset);
-  Complete(setup, name, observer);
-  return setup;
-}
-
-RunSetup SetUp(const TrainOptions& given, const Checkpoint& checkpoint, Observer& observer) {
-  RunSetup setup;
-  setup.options = Resolve(given);
-  PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), "the model of the checkpoint");
-  setup.model = network.model;
-  ChooseNegatives(setup, network.contract, observer);
-  RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
-  setup.dataset = OpenDataset(setup.options.data, Seed(setup.options), network.contract.dimension, observer);
-  if (setup.dataset.hash != checkpoint.data) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format(
-            "'{}' is not the data that the run was trained on so far ({}, now {}); restore it, or start "
-            "a new run",
-            setup.options.data.data, checkpoint.data, setup.dataset.hash));
-  }
-  setup.negatives =
-      MakeNegatives(setup.options.contrast.method, Rows(setup, network.contract));  // of the data
-  MakeLearner(setup, std::move(network));
-  setup.learner->WriteState(checkpoint.SelectTensors("energy"));
-  setup.negatives->Load(checkpoint.SelectTensors("negatives"));
   return setup;
 }
 
@@ -300,7 +351,7 @@ std::string DescribeTraining(const RunSetup& setup, int64_t step) {
       {"method", options.contrast.method.kind},
       {"steps", step},
       {"data", is_file ? std::filesystem::path(options.data.data).filename().string() : options.data.data},
-      {"data_hash", setup.dataset.hash},
+      {"data_hash", setup.dataset->hash},
       {"seed", options.batch.seed},
       {"negatives", setup.shape().negatives},
       {"objective", options.objective.kind},

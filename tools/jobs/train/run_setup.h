@@ -17,9 +17,10 @@ namespace ort_ed {
 
 // What a run trains, on what, and how: everything its options name, opened and made.
 struct RunSetup {
-  TrainOptions options;  // resolved: absolute paths, the real device, nothing left to "auto"
-  Dataset dataset;
-  onnx::ModelProto model;  // with the parameters to start from; ready to be deployed
+  TrainOptions options;              // resolved: absolute paths, the real device, nothing left to "auto"
+  std::shared_ptr<Dataset> dataset;  // the phases of a run share it
+  onnx::ModelProto model;            // with the parameters to start from; ready to be deployed
+  std::shared_ptr<const BaseDistribution> base;  // a learned one under the network; null: none
   std::unique_ptr<NegativeSource> negatives;
   std::unique_ptr<Learner> learner;
   std::vector<std::string> warnings;  // which the observer has heard
@@ -27,14 +28,17 @@ struct RunSetup {
   BatchShape shape() const;
 };
 
-// For a run from the beginning. Throws whatever is wrong with options, data, model or device; writes nothing.
-RunSetup SetUp(const TrainOptions& options, Observer& observer);
-// The same with rows that are in memory, in place of the file that the options name.
-RunSetup SetUp(const TrainOptions& options, Dataset dataset, Observer& observer);
+// What a run starts from where that is not what its options name.
+struct RunSources {
+  std::shared_ptr<Dataset> dataset = {};      // rows in memory
+  const onnx::ModelProto* network = nullptr;  // without its base
+  const onnx::ModelProto* base = nullptr;     // of `base made`; null: one that has learned nothing
+  const Checkpoint* checkpoint = nullptr;     // to go on from
+};
 
-// For a run that goes on from a checkpoint. Throws OptionError or kInvalidArgument if options or data are not
-// those of the checkpoint.
-RunSetup SetUp(const TrainOptions& options, const Checkpoint& checkpoint, Observer& observer);
+// Throws whatever is wrong with options, data, model or device, also OptionError or kInvalidArgument if
+// options or data are not those of the checkpoint; writes nothing.
+RunSetup SetUp(const TrainOptions& options, const RunSources& sources, Observer& observer);
 
 // The options that may not change when a run is resumed, as text by key.
 std::map<std::string, std::string> FixedOptions(const TrainOptions& options);

@@ -5,26 +5,22 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
 #include "runtime/support/read_file.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/former_configuration.h"
+#include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/run.h"
 
 namespace ort_ed {
 namespace {
 
 void Announce(const RunSetup& setup, Observer& observer) {
-  const Dataset& dataset = setup.dataset;
+  const Dataset& dataset = *setup.dataset;
   observer.OnNotice(
       fmt::format("{} variables, {} rows to train on, {} to validate on; {} parameters; device {}",
                   dataset.training->columns(),
                   dataset.training_rows > 0 ? fmt::format("{}", dataset.training_rows) : "endless",
                   dataset.validation.rows, setup.learner->parameter_count(), setup.options.run.device));
-}
-
-void WriteConfiguration(const RunSetup& setup, const std::string& folder) {
-  WriteFileAtomically(folder + "/" + run_file::kConfig, WriteToml(setup.options));
 }
 
 // Checkpoints of format 1 cannot tell what differs, only that something does.
@@ -42,24 +38,47 @@ void RequireFormerConfiguration(const Checkpoint& checkpoint, const std::string&
             folder, run_file::kConfig));
 }
 
+// Where the base has a phase of its own, the setup so far showed that all is well; it is made anew on what
+// the base has learned. False: the observer asked to stop in that phase.
+bool LearnBaseFirst(RunSetup& setup, const std::string& folder, Observer& observer) {
+  if (!IsLearnedHere(setup.options.network.base)) return true;
+  setup.learner.reset();  // its memory is not needed twice
+  const std::optional<onnx::ModelProto> base =
+      LearnBase(setup.options, setup.dataset, folder.empty() ? "" : folder + "/" + run_file::kBase, observer);
+  if (!base) return false;
+  setup = SetUp(setup.options, {.dataset = setup.dataset, .base = &*base}, observer);
+  return true;
+}
+
+// Of a run whose first phase was interrupted.
+TrainResult Stopped(RunSetup setup) {
+  TrainResult result;
+  result.complete = false;
+  result.warnings = std::move(setup.warnings);
+  result.model = std::move(setup.model);
+  return result;
+}
+
 }  // namespace
 
 TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer) {
-  RunSetup setup = SetUp(options, std::move(dataset), observer);
+  RunSetup setup = SetUp(options, {.dataset = std::make_shared<Dataset>(std::move(dataset))}, observer);
   Announce(setup, observer);
+  if (!LearnBaseFirst(setup, "", observer)) return Stopped(std::move(setup));
   return Run(std::move(setup), nullptr, nullptr, observer).Train();
 }
 
 TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder, ExistingRun existing,
                           Observer& observer) {
   CheckUnused(folder, existing);
-  RunSetup setup = SetUp(options, observer);
+  RunSetup setup = SetUp(options, {}, observer);
   Announce(setup, observer);
   MakeFolder(folder);
   const FolderLock lock(folder);
   CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
   ClearRun(folder);
-  WriteConfiguration(setup, folder);
+  WriteConfiguration(setup.options, folder);
+  if (!LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, 0);
   return Run(std::move(setup), &records, nullptr, observer).Train();
 }
@@ -89,11 +108,12 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
     throw OptionError("steps",
                       fmt::format("must not be less than the {} that the run has taken", checkpoint->step));
   if (checkpoint) RequireFormerConfiguration(*checkpoint, folder);
-  RunSetup setup = checkpoint ? SetUp(options, *checkpoint, observer) : SetUp(options, observer);
+  RunSetup setup = SetUp(options, {.checkpoint = checkpoint ? &*checkpoint : nullptr}, observer);
   if (checkpoint) checkpoint->state.clear();
   Announce(setup, observer);
   observer.OnNotice(fmt::format("resuming at step {}", checkpoint ? checkpoint->step : 0));
-  WriteConfiguration(setup, folder);
+  WriteConfiguration(setup.options, folder);
+  if (!checkpoint && !LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, checkpoint ? checkpoint->step : 0);
   return Run(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer).Train();
 }

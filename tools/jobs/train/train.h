@@ -17,8 +17,10 @@ struct TrainResult : JobResult {
   int64_t step = 0;
   std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
+  std::optional<double> validation_nll;  // nats per held-out row, estimated; with a learned base
   BestValidation best;
   onnx::ModelProto model;  // deployable, with the averaged weights where there is an average
+  std::optional<onnx::ModelProto> best_model;  // the same at the lowest validation loss, of Train() alone
 };
 
 // Trains on rows in memory. Nothing is written; the model is in the result. Throws kRuntime when the training

@@ -36,6 +36,12 @@ KindTable TrainObjectiveTable() {
   return table;
 }
 
+KindTable LearnedBaseTable() {
+  KindTable table = BaseTable();
+  table.file_suffix = ".onnx";
+  return table;
+}
+
 bool IsUtf8(const std::string& text) {
   try {
     nlohmann::json(text).dump();
@@ -53,7 +59,9 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
       .Table("model_options");
   declare("image_shape", &O::image_shape, "HxW",
           "height x width where the variables form an image, e.g. 28x28");
-  declare("base", &O::base, BaseTable, "distribution under the network: U = net - log p0");
+  declare("base", &O::base, LearnedBaseTable,
+          "distribution under the network, U = net - log p0: one of these, or an .onnx file that `base` made "
+          "or `model` made has trained");
   declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
   declare("freeze_zeros", &O::freeze_zeros, "",
           "entries of parameters that are exactly 0 in the initial model stay 0");

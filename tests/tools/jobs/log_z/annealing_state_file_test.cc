@@ -113,7 +113,7 @@ TEST_F(AnnealingStateOnDisk, OfAnotherPlanNamesWhatDiffers) {
     plan.options.sampler = {"gibbs", {{"updates", 2}}};
   });
   ExpectDifference("base", [](AnnealingPlan& plan) {
-    plan.path.base = BernoulliBase(std::vector<float>(kDimension, 0.3f));
+    plan.path.base = std::make_shared<BernoulliBase>(std::vector<float>(kDimension, 0.3f));
   });
   ExpectDifference("estimator, starting rows", [](AnnealingPlan& plan) {
     plan.estimator = "raise";

@@ -35,8 +35,10 @@ class Training : public ::testing::Test {
     options_.run.threads = 1;
   }
 
-  RunSetup Begin() { return ort_ed::SetUp(options_, listener_); }
-  RunSetup GoOn(const Checkpoint& checkpoint) { return ort_ed::SetUp(options_, checkpoint, listener_); }
+  RunSetup Begin() { return ort_ed::SetUp(options_, {}, listener_); }
+  RunSetup GoOn(const Checkpoint& checkpoint) {
+    return ort_ed::SetUp(options_, {.checkpoint = &checkpoint}, listener_);
+  }
 
   std::string BaseOf(const std::string& model, const std::string& base) {
     options_.network.model.kind = model;
@@ -53,7 +55,7 @@ class Training : public ::testing::Test {
   static Checkpoint CheckpointOf(RunSetup& setup) {
     return {.step = 3,
             .configuration = FixedOptions(setup.options),
-            .data = setup.dataset.hash,
+            .data = setup.dataset->hash,
             .model = SerializeModel(setup.model),
             .running = {},
             .state = setup.learner->ReadState()};
@@ -176,7 +178,11 @@ TEST_F(Training, RowsInMemoryMustFitTheModel) {
   RowTable rows{.rows = 2, .columns = 4, .values = {0, 1, 1, 0, 1, 0, 0, 1}};
   ExpectError(
       ErrorCode::kInvalidArgument,
-      [&] { ort_ed::SetUp(options_, DatasetFromRows(rows, options_.data, 0), listener_); },
+      [&] {
+        ort_ed::SetUp(options_,
+                      {.dataset = std::make_shared<Dataset>(DatasetFromRows(rows, options_.data, 0))},
+                      listener_);
+      },
       "the model has 5 variables, but the rows have 4");
 }
 

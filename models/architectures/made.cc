@@ -1,0 +1,123 @@
+// A masked autoencoder (Germain et al. 2015) as an energy, U(x) = -log p(x): normalised, so that it is
+// trained by maximum likelihood, and a base distribution for other networks (models/base). What the order
+// forbids to be connected is 0 in the weights, and a training keeps it there.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/architectures/energy_context.h"
+#include "models/base/autoregressive.h"
+#include "models/graph/model_edits.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+#include "runtime/support/text.h"
+
+namespace ort_ed {
+namespace {
+
+std::vector<int64_t> MakeOrder(const std::string& text, int64_t dimension, Initialiser& initialiser) {
+  std::vector<int64_t> order(static_cast<size_t>(dimension));
+  std::iota(order.begin(), order.end(), 0);
+  if (text == "ascending") return order;
+  if (text == "random") {
+    const std::vector<float> keys = initialiser.Uniform(std::vector<int64_t>{dimension}, 1);
+    std::ranges::stable_sort(order, {}, [&](int64_t variable) { return keys[variable]; });
+    return order;
+  }
+  std::vector<int64_t> given;
+  for (const std::string& part : Split(text, ',')) given.push_back(ParseInteger(part).value_or(-1));
+  if (!std::ranges::is_permutation(given, order))
+    throw OptionError("order", "must be ascending, random, or the numbers 0 to " +
+                                   std::to_string(dimension - 1) +
+                                   " with commas, each once, in the order in which the variables are drawn");
+  return given;
+}
+
+// The last position that each of `units` sees.
+std::vector<int64_t> Degrees(int64_t units, int64_t dimension) {
+  std::vector<int64_t> degrees;
+  for (int64_t unit = 0; unit < units; ++unit) degrees.push_back(UnitDegree(unit, units, dimension));
+  return degrees;
+}
+
+class Builder {
+ public:
+  Builder(const EnergyContext& context, const MadeOptions& options)
+      : context_(context),
+        order_(MakeOrder(options.order, context.dimension, context.initialiser)),
+        positions_(order_.size()) {
+    for (size_t position = 0; position < order_.size(); ++position)
+      positions_[order_[position]] = static_cast<int64_t>(position);
+  }
+
+  Value Energy(const MadeOptions& options) {
+    Value features = context_.x;
+    // An input counts for a unit that sees at least as far, and for a variable that comes later.
+    std::vector<int64_t> seen = positions_;
+    int64_t layer = 0;
+    for (const int64_t units : options.hidden) {
+      const std::vector<int64_t> degrees = Degrees(units, context_.dimension);
+      const Value before =
+          Dense("hidden" + std::to_string(++layer), features, seen, degrees, /*gap=*/0, /*scale=*/1);
+      features = context_.x.graph->Renamed(before * Sigmoid(before), HiddenTensor(layer));
+      seen = degrees;
+    }
+    Value log_odds = MatMul(context_.x, Weight("direct", positions_, positions_, /*gap=*/1, 0.01));
+    if (layer > 0) {
+      log_odds = log_odds + Dense("output", features, seen, positions_, /*gap=*/1, /*scale=*/0.1);
+    } else {
+      log_odds = log_odds + Bias("output", context_.dimension);
+    }
+    NoteBase(context_.x.graph->model(), layer, order_);
+    // -log p of a bit is softplus of the log odds of the other value.
+    return ReduceSum(Softplus((1.0f - 2.0f * context_.x) * log_odds), {1});
+  }
+
+ private:
+  Value Dense(const std::string& name, const Value& features, const std::vector<int64_t>& from,
+              const std::vector<int64_t>& to, int64_t gap, double scale) {
+    const Value weight = Weight(name, from, to, gap, scale);
+    return Op("Gemm", {features, weight, Bias(name, std::ssize(to))});
+  }
+
+  // inputs x outputs; 0 where from + gap > to.
+  Value Weight(const std::string& name, const std::vector<int64_t>& from, const std::vector<int64_t>& to,
+               int64_t gap, double scale) {
+    const std::vector<int64_t> shape = {std::ssize(from), std::ssize(to)};
+    const double bound = scale * std::sqrt(6.0 / static_cast<double>(from.size()));
+    std::vector<float> values = context_.initialiser.Uniform(shape, bound);
+    for (size_t i = 0; i < from.size(); ++i)
+      for (size_t o = 0; o < to.size(); ++o)
+        if (from[i] + gap > to[o]) values[i * to.size() + o] = 0;
+    return context_.x.graph->Parameter(kBaseTensorPrefix + name + ".weight", shape, values);
+  }
+
+  Value Bias(const std::string& name, int64_t size) {
+    const std::vector<int64_t> shape = {size};
+    return context_.x.graph->Parameter(kBaseTensorPrefix + name + ".bias", shape,
+                                       context_.initialiser.Fill(shape, 0));
+  }
+
+  const EnergyContext& context_;
+  std::vector<int64_t> order_;
+  std::vector<int64_t> positions_;  // of each variable in the order
+};
+
+Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
+  return Builder(context, options).Energy(options);
+}
+
+}  // namespace
+
+void MadeOptions::Describe(Declare<MadeOptions>& declare) {
+  using Self = MadeOptions;
+  declare("hidden", &Self::hidden, "[1, inf)", "widths of the hidden layers, first to last");
+  declare("order", &Self::order, "ORDER",
+          "ascending, random or a list of numbers with commas: each variable depends on those before it");
+}
+
+extern const ArchitectureKind kMadeArchitecture = MakeArchitecture<MadeOptions, MadeEnergy>(
+    "made", "masked autoencoder: normalised, trained by maximum likelihood");
+
+}  // namespace ort_ed

@@ -1,0 +1,39 @@
+// A masked autoencoder that a phase of its own has trained.
+
+#include "models/base/made_base.h"
+
+#include "models/base/autoregressive.h"
+#include "models/base/base_kind.h"
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+namespace {
+
+void AttachLearned(onnx::ModelProto& model, const BaseContext& context, const MadeBaseOptions&) {
+  if (context.learned == nullptr)
+    throw Error(ErrorCode::kInvalidArgument, "a learned base must be trained before it is used");
+  AddAutoregressiveBase(model, *context.learned);
+}
+
+}  // namespace
+
+void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
+  using Self = MadeBaseOptions;
+  declare("base_hidden", &Self::base_hidden, "[1, inf)", "widths of the base's hidden layers");
+  declare("base_order", &Self::base_order, "ORDER",
+          "in which the base draws the variables, each by those before it: ascending, random or a list");
+  declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
+  declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
+  declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase");
+  declare("base_batch_size", &Self::base_batch_size, "[1, 1000000]", "rows of one of these steps");
+  declare("base_learning_rate", &Self::base_learning_rate, "(0, inf)",
+          "at the first of them; falls to 0 like a cosine");
+  declare("base_patience", &Self::base_patience, "[0, inf)",
+          "ends the phase after this many validations without a lower loss; 0: never");
+}
+
+extern const BaseKind kMadeBase;
+const BaseKind kMadeBase = MakeBaseKind<MadeBaseOptions, AttachLearned>(
+    "made", "a masked autoencoder, trained first by maximum likelihood");
+
+}  // namespace ort_ed

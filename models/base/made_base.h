@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ort_ed/options.h"
+
+namespace ort_ed {
+
+// Of `base made`: the network, and how it is trained by maximum likelihood before the energy.
+struct MadeBaseOptions {
+  std::vector<int64_t> base_hidden = {512};
+  std::string base_order = "ascending";
+  double base_dropout = 0.2;
+  double base_weight_decay = 0;
+  int64_t base_steps = 5000;
+  int64_t base_batch_size = 100;
+  double base_learning_rate = 0.002;
+  int64_t base_patience = 5;
+
+  static void Describe(Declare<MadeBaseOptions>& declare);
+};
+
+}  // namespace ort_ed

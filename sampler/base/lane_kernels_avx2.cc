@@ -1,0 +1,9 @@
+#if defined(__x86_64__)
+#include <cstring>
+
+#include "sampler/base/lanes.h"
+
+#pragma GCC target("avx2,fma")
+#define LANE_KERNELS kAvx2LaneKernels
+#include "sampler/base/lane_kernels.inc"
+#endif

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ort_ed/energy_model.h"
+#include "ort_ed/export.h"
+
+namespace ort_ed {
+
+class BernoulliBase;
+class AutoregressiveBase;
+
+// A distribution p0 on {0,1}^D that is normalised and easy to draw from: where paths to a model begin. Rows
+// are row-major, energies.size() of them. Const members may be called from any number of threads at once.
+class ORT_ED_API BaseDistribution {
+ public:
+  virtual ~BaseDistribution() = default;
+
+  virtual int64_t dimension() const = 0;
+  // U0(x) = -log p0(x).
+  virtual void Energy(std::span<const float> rows, std::span<double> energies) const = 0;
+  // The same with dU0/dx, rows x dimension().
+  virtual void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                                 std::span<float> gradients) const = 0;
+  // Independent draws, row r from (seed, r + first_row).
+  virtual void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const = 0;
+
+  // Not null for what it says: samplers then take shorter ways.
+  virtual const BernoulliBase* independent() const { return nullptr; }
+  virtual const AutoregressiveBase* autoregressive() const { return nullptr; }
+
+  // Draws `count` new rows; throws kInvalidArgument if that is less than one or more than memory can hold.
+  std::vector<float> DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const;
+};
+
+// The base distribution of the model's metadata, else the uniform distribution. `threads`: that draw and
+// evaluate; 0: all cores. Throws kBadModel where what the file holds of it is damaged.
+ORT_ED_API std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model,
+                                                                        int threads = 0);
+
+// A product of Bernoullis: U0(x) = constant + sum_i field_i x_i.
+class ORT_ED_API BernoulliBase final : public BaseDistribution {
+ public:
+  // P(x_i = 1) = means[i], strictly between 0 and 1; else throws kInvalidArgument.
+  explicit BernoulliBase(std::span<const float> means);
+  static BernoulliBase Uniform(int64_t dimension);
+  // The Bernoullis of the model's metadata, else uniform.
+  static BernoulliBase OfModel(const EnergyModel& model);
+
+  int64_t dimension() const override { return static_cast<int64_t>(fields_.size()); }
+  using BaseDistribution::Energy;
+  double Energy(std::span<const float> row) const;
+  void Energy(std::span<const float> rows, std::span<double> energies) const override;
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override;
+  void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const override;
+  const BernoulliBase* independent() const override { return this; }
+
+  std::span<const double> fields() const { return fields_; }  // dU0/dx
+  double constant() const { return constant_; }
+
+ private:
+  BernoulliBase() = default;
+  std::vector<double> fields_;
+  double constant_ = 0;
+};
+
+// The tensors of a masked autoencoder (Germain et al. 2015): variable order[k] is drawn k-th, with the log
+// odds
+//   output_bias + direct' x + output' h_L,   h_l = swish(weight_l' h_(l-1) + bias_l),  h_0 = x,
+// where only what is drawn earlier counts. Unit u of a layer of H sees the variables up to position
+// UnitDegree(u, H, D). Matrices are row-major, inputs x outputs, variables in their natural order.
+struct AutoregressiveTensors {
+  struct Layer {
+    std::vector<float> weight, bias;
+  };
+  std::vector<int64_t> order;
+  std::vector<Layer> hidden;
+  std::vector<float> output, output_bias, direct;
+};
+
+// An autoregressive network. Draws cost about one evaluation: a hidden unit is computed once, when all it
+// sees is drawn.
+class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
+ public:
+  // Throws kInvalidArgument for an order that is no permutation, shapes that do not fit, values that are not
+  // finite, and weights that are not 0 where the order forbids a connection: p0 would not be normalised.
+  explicit AutoregressiveBase(const AutoregressiveTensors& tensors, int threads = 0);
+  ~AutoregressiveBase() override;
+
+  int64_t dimension() const override;
+  void Energy(std::span<const float> rows, std::span<double> energies) const override;
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override;
+  void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const override;
+  const AutoregressiveBase* autoregressive() const override { return this; }
+
+  // The variables in the order in which they are drawn.
+  std::span<const int32_t> order() const;
+
+  // One random stream for each row that is drawn.
+  struct Streams {
+    uint64_t seed = 0;
+    uint32_t purpose = 0;
+    uint64_t step = 0;
+    uint64_t first_row = 0;
+  };
+  // Draws anew, in every row r, what stands at the positions from starts[r] on, given what stands before.
+  void Refill(const Streams& streams, std::span<const int64_t> starts, std::span<float> rows) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ort_ed

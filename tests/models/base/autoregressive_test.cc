@@ -1,0 +1,95 @@
+#include "models/base/autoregressive.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "models/architectures/energy_spec.h"
+#include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
+#include "ort_ed/metadata.h"
+#include "tests/models/run_model.h"
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kDimension = 6, kRows = 20;
+
+onnx::ModelProto Made(int64_t dimension = kDimension, const OptionMap& options = {{"hidden", "7,5"}}) {
+  return BuildModel({.architecture = {"made", options}, .dimension = dimension, .seed = 3});
+}
+
+onnx::ModelProto Mlp() {
+  return BuildModel({.architecture = {"mlp", {{"hidden", "4"}}}, .dimension = kDimension});
+}
+
+std::vector<float> Energies(const onnx::ModelProto& model, const std::vector<float>& rows) {
+  CheckOnnx(model, "test");
+  return RunModel(model, rows, {static_cast<int64_t>(rows.size()) / kDimension, kDimension}, "energy");
+}
+
+TEST(Made, IsNormalisedFromTheStart) {
+  for (const OptionMap& options :
+       {OptionMap{{"hidden", "7,5"}}, OptionMap{{"hidden", "30"}, {"order", "random"}},
+        OptionMap{{"hidden", "3"}, {"order", "5,3,1,0,2,4"}}}) {
+    std::vector<float> rows;
+    for (int s = 0; s < 1 << kDimension; ++s)
+      for (int i = 0; i < kDimension; ++i) rows.push_back(static_cast<float>(s >> i & 1));
+    double total = 0;
+    for (const float energy : Energies(Made(kDimension, options), rows)) total += std::exp(-energy);
+    EXPECT_NEAR(total, 1, 1e-5);
+  }
+}
+
+TEST(Made, CanStartAtGivenMeans) {
+  onnx::ModelProto model = Made();
+  const std::vector<float> means = {0.1f, 0.9f, 0.5f, 0.2f, 0.3f, 0.7f};
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer())
+    if (tensor.name().ends_with(".weight")) {
+      const std::vector<float> zeros(static_cast<size_t>(ElementCount(tensor)));
+      tensor.clear_float_data();
+      tensor.set_raw_data(zeros.data(), zeros.size() * sizeof(float));
+    }
+  SetOutputBias(model, means);
+  double expected = 0;
+  for (const float m : means) expected -= std::log(1 - m);
+  EXPECT_NEAR(Energies(model, std::vector<float>(kDimension))[0], expected, 1e-5);
+}
+
+TEST(AutoregressiveBase, IsAddedAndRemoved) {
+  const onnx::ModelProto network = Mlp(), base = Made();
+  onnx::ModelProto both = network;
+  AddAutoregressiveBase(both, base);
+  const std::vector<float> rows = RandomRows(kRows, kDimension);
+  const std::vector<float> u = Energies(network, rows), u0 = Energies(base, rows), sum = Energies(both, rows);
+  for (int64_t row = 0; row < kRows; ++row) EXPECT_NEAR(sum[row], u[row] + u0[row], 1e-5);
+  EXPECT_EQ(GetMetadata(both, metadata_key::kBase), "made:2");
+  EXPECT_FALSE(IsNormalised(both));
+  const onnx::ModelProto again = RemoveAutoregressiveBase(both);
+  EXPECT_EQ(Energies(again, rows), u);
+  EXPECT_EQ(GetMetadata(again, metadata_key::kBase), "");
+  EXPECT_EQ(again.graph().initializer_size(), network.graph().initializer_size());
+}
+
+TEST(AutoregressiveBase, RefusesWhatDoesNotFit) {
+  const auto refuse = [](onnx::ModelProto model, const onnx::ModelProto& base, const std::string& words) {
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { AddAutoregressiveBase(model, base); }, words);
+  };
+  refuse(Mlp(), Made(5), "5 variables, the model 6");
+  refuse(Mlp(), Mlp(), "normalised");
+  refuse(Made(), Made(), "already has a base");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { RemoveAutoregressiveBase(Mlp()); }, "no learned base");
+  for (const char* order : {"0,1,2", "0,1,2,3,4,4", "backwards", "0,1,2,3,4,6"})
+    ExpectError(
+        ErrorCode::kInvalidArgument,
+        [&] {
+          Made(kDimension, {{"order", order}});
+        },
+        "each once");
+}
+
+}  // namespace
+}  // namespace ort_ed

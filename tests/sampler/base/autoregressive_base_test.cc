@@ -1,0 +1,176 @@
+// A masked autoencoder is normalised, draws from its own law, and knows its gradient.
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "sampler/base/lanes.h"
+#include "tests/sampler/law_test.h"
+#include "tests/sampler/small_autoregressive.h"
+#include "tests/support/error_matchers.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kDimension = 7;
+constexpr int64_t kStates = int64_t{1} << kDimension;
+
+Law LawOf(const BaseDistribution& base) {
+  std::vector<double> energies(kStates);
+  base.Energy(AllStates(kDimension), energies);
+  Law law;
+  for (const double energy : energies) law.push_back(std::exp(-energy));
+  return law;
+}
+
+std::map<uint32_t, double> Count(std::span<const float> rows) {
+  std::map<uint32_t, double> counts;
+  for (size_t row = 0; row < rows.size(); row += kDimension)
+    ++counts[StateNumber(rows.subspan(row, kDimension))];
+  return counts;
+}
+
+const std::vector<std::vector<int64_t>>& Widths() {
+  static const std::vector<std::vector<int64_t>> widths = {{}, {3}, {20}, {9, 5}, {5, 8, 6}};
+  return widths;
+}
+
+TEST(Autoregressive, IsNormalised) {
+  for (const auto& hidden : Widths()) {
+    double total = 0;
+    for (const double p : LawOf(*SmallAutoregressive(kDimension, hidden, 1))) total += p;
+    EXPECT_NEAR(total, 1, 1e-5) << hidden.size();
+  }
+}
+
+TEST(Autoregressive, DrawsFromItsLaw) {
+  for (const auto& hidden : Widths()) {
+    const auto base = SmallAutoregressive(kDimension, hidden, 2);
+    ExpectLaw(Count(base->DrawRows(11, 0, 40000)), LawOf(*base), std::to_string(hidden.size()) + " layers");
+  }
+}
+
+// What stands before the start stays, and what comes after has the conditional law.
+TEST(Autoregressive, RefillsByTheConditionalLaw) {
+  const auto base = SmallAutoregressive(kDimension, {9, 5}, 3);
+  const Law law = LawOf(*base);
+  for (int64_t start = 0; start <= kDimension; ++start) {
+    constexpr int64_t kRows = 20000;
+    std::vector<float> row;
+    for (int64_t i = 0; i < kDimension; ++i) row.push_back(static_cast<float>(i % 3 == 1));
+    std::vector<float> rows;
+    for (int64_t r = 0; r < kRows; ++r) rows.insert(rows.end(), row.begin(), row.end());
+    base->Refill({5, 77, 0, 0}, std::vector<int64_t>(kRows, start), rows);
+    Law conditional(kStates);
+    double total = 0;
+    for (int64_t s = 0; s < kStates; ++s) {
+      bool kept = true;
+      for (int64_t k = 0; k < start; ++k) {
+        const int32_t variable = base->order()[k];
+        kept &= static_cast<float>(s >> variable & 1) == row[variable];
+      }
+      if (kept) total += conditional[s] = law[s];
+    }
+    for (double& p : conditional) p /= total;
+    ExpectLaw(Count(rows), conditional, "from " + std::to_string(start));
+  }
+}
+
+TEST(Autoregressive, DrawsDependOnSeedAndRowAlone) {
+  const auto base = SmallAutoregressive(kDimension, {6}, 4),
+             one_thread = SmallAutoregressive(kDimension, {6}, 4, 1, 1);
+  const std::vector<float> all = base->DrawRows(9, 0, 100);
+  EXPECT_EQ(all, one_thread->DrawRows(9, 0, 100));
+  const std::vector<float> some = base->DrawRows(9, 37, 20);
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + 37 * kDimension));
+  EXPECT_NE(all, base->DrawRows(10, 0, 100));
+}
+
+TEST(Autoregressive, GradientIsThatOfTheEnergy) {
+  for (const auto& hidden : Widths()) {
+    const auto base = SmallAutoregressive(kDimension, hidden, 5);
+    std::vector<float> rows = AllStates(kDimension);
+    rows.resize(40 * kDimension);
+    std::vector<double> energies(40), above(40), below(40);
+    std::vector<float> gradients(rows.size());
+    base->EnergyAndGradient(rows, energies, gradients);
+    constexpr float kStep = 1.0f / 64;
+    for (int64_t i = 0; i < kDimension; ++i) {
+      const auto shifted = [&](float by, std::vector<double>& result) {
+        std::vector<float> moved = rows;
+        for (int64_t r = 0; r < 40; ++r) moved[r * kDimension + i] += by;
+        base->Energy(moved, result);
+      };
+      shifted(kStep, above);
+      shifted(-kStep, below);
+      for (int64_t r = 0; r < 40; ++r)
+        EXPECT_NEAR(gradients[r * kDimension + i], (above[r] - below[r]) / (2 * kStep), 5e-3)
+            << r << " " << i;
+    }
+  }
+}
+
+TEST(Autoregressive, FlippingTheLastVariableGainsItsLogOdds) {
+  const auto base = SmallAutoregressive(kDimension, {9, 5}, 6);
+  const int32_t last = base->order()[kDimension - 1];
+  std::vector<float> rows = AllStates(kDimension);
+  std::vector<double> energies(kStates);
+  std::vector<float> gradients(rows.size());
+  base->EnergyAndGradient(rows, energies, gradients);
+  for (int64_t s = 0; s < kStates; ++s) {
+    if ((s >> last & 1) != 0) continue;
+    EXPECT_NEAR(energies[s | int64_t{1} << last] - energies[s], gradients[s * kDimension + last], 1e-4) << s;
+  }
+}
+
+TEST(Autoregressive, KernelsOfAllProcessorsAgree) {
+  const LaneKernels &best = BestLaneKernels(), &portable = kPortableLaneKernels;
+  RandomStream random(1, 2, 3, 4);
+  std::vector<float> weights(37);
+  std::vector<Lanes> values(weights.size());
+  for (float& weight : weights) weight = static_cast<float>(random.Normal());
+  for (Lanes& lanes : values)
+    for (float& value : lanes.lane) value = static_cast<float>(random.Normal());
+  Lanes a{}, b{};
+  best.dot(weights.data(), values.data(), 37, a);
+  portable.dot(weights.data(), values.data(), 37, b);
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    EXPECT_NEAR(a.lane[lane], b.lane[lane], 1e-5);
+    double exact = 0;
+    for (size_t k = 0; k < weights.size(); ++k) exact += double{weights[k]} * values[k].lane[lane];
+    EXPECT_NEAR(a.lane[lane], exact, 1e-5);
+  }
+  const Lanes x = {{-200, -90, -30, -5, -1, -1e-3f, 0, 1e-3f, 1, 2, 3, 5, 10, 30, 90, 200}};
+  best.sigmoid(x, a);
+  portable.sigmoid(x, b);
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    const double exact = 1 / (1 + std::exp(-double{x.lane[lane]}));
+    EXPECT_NEAR(a.lane[lane], exact, 1e-6 * exact + 1e-37);
+    EXPECT_NEAR(b.lane[lane], exact, 1e-6 * exact + 1e-37);
+  }
+}
+
+TEST(Autoregressive, RefusesWhatIsNotNormalised) {
+  const auto refuse = [](const AutoregressiveTensors& tensors, const std::string& words) {
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { AutoregressiveBase base(tensors); }, words);
+  };
+  AutoregressiveTensors tensors = RandomTensors(4, {3}, 7);
+  tensors.order = {0, 1, 1, 2};
+  refuse(tensors, "each of the 4 variables once");
+  tensors = RandomTensors(4, {3}, 7);
+  tensors.direct[0] = 0.1f;  // a variable that depends on itself
+  refuse(tensors, "direct.weight");
+  tensors = RandomTensors(4, {3}, 7);
+  tensors.output[2 * 4 + 3] = 0.1f;  // the first variable drawn, from the last unit
+  refuse(tensors, "output.weight");
+  tensors = RandomTensors(4, {3}, 7);
+  tensors.hidden[0].bias[1] = NAN;
+  refuse(tensors, "not finite");
+  tensors = RandomTensors(4, {3}, 7);
+  tensors.direct.pop_back();
+  refuse(tensors, "15 values instead of 16");
+}
+
+}  // namespace
+}  // namespace ort_ed

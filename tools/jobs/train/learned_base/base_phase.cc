@@ -1,0 +1,127 @@
+#include "tools/jobs/train/learned_base/base_phase.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/architectures/energy_spec.h"
+#include "models/base/autoregressive.h"
+#include "models/base/base_distribution.h"
+#include "models/base/made_base.h"
+#include "tools/jobs/loaded_model.h"
+#include "tools/jobs/train/checkpoint.h"
+#include "tools/jobs/train/run.h"
+#include "tools/jobs/train/run_folder.h"
+#include "tools/jobs/train/run_setup.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr double kSmoothing = 0.01;  // of the means where the network begins
+constexpr int64_t kValidations = 20;
+
+MadeBaseOptions ReadOptions(const TrainOptions& options) {
+  return MakeOptions<MadeBaseOptions>(options.network.base.options);
+}
+
+Choice ChooseNetwork(const TrainOptions& options) {
+  const MadeBaseOptions base = ReadOptions(options);
+  return {"made", {{"hidden", base.base_hidden}, {"order", base.base_order}}};
+}
+
+// The options of the phase as a run of its own.
+TrainOptions PhaseOptions(const TrainOptions& options) {
+  const MadeBaseOptions base = ReadOptions(options);
+  TrainOptions phase = options;
+  phase.network = {};
+  phase.network.model = ChooseNetwork(options);
+  phase.network.image_shape = options.network.image_shape;
+  phase.network.base = "none";
+  phase.contrast.method = {"likelihood", {{"dropout", base.base_dropout}}};
+  phase.objective = kAutoObjective;
+  phase.penalties = {};
+  if (base.base_weight_decay > 0) phase.penalties.weight_decay = base.base_weight_decay;
+  phase.optimizer = {};
+  phase.optimizer.optimizer = base.base_weight_decay > 0 ? OptimizerKind::kAdamW : OptimizerKind::kAdam;
+  phase.optimizer.learning_rate = base.base_learning_rate;
+  phase.batch.batch_size = base.base_batch_size;
+  phase.batch.micro_batch = 0;
+  phase.schedule = {};
+  phase.run.steps = base.base_steps;
+  phase.run.validate_every = {.steps = std::max<int64_t>(1, base.base_steps / kValidations)};
+  const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
+  phase.run.patience = validated ? base.base_patience : 0;
+  return phase;
+}
+
+// Its own words for the progress of the phase.
+class PhaseObserver final : public Observer {
+ public:
+  explicit PhaseObserver(Observer& observer) : observer_(observer) {}
+  void OnWork(const Work& work) override {
+    Work renamed = work;
+    renamed.what = "training the base";
+    observer_.OnWork(renamed);
+  }
+  void OnNotice(const std::string& text) override { observer_.OnNotice("base: " + text); }
+  void OnWarning(const std::string& text) override { observer_.OnWarning("base: " + text); }
+  void OnSaved(const std::string& path) override { observer_.OnSaved(path); }
+  bool StopRequested() override { return observer_.StopRequested(); }
+
+ private:
+  Observer& observer_;
+};
+
+onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) {
+  const std::string best = folder + "/" + run_file::kBestModel;
+  return result.best.step() > 0 && std::filesystem::exists(best) ? LoadedModel(best).proto() : result.model;
+}
+
+}  // namespace
+
+bool IsLearnedHere(const Choice& base) { return base.kind == "made"; }
+bool IsBaseFile(const Choice& base) { return base.kind.ends_with(".onnx"); }
+
+onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) {
+  EnergySpec spec;
+  spec.architecture = ChooseNetwork(options);
+  spec.dimension = dataset.training->columns();
+  spec.seed = static_cast<uint64_t>(options.batch.seed);
+  onnx::ModelProto model = BuildModel(spec);
+  SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing));
+  return model;
+}
+
+std::optional<onnx::ModelProto> LearnBase(const TrainOptions& options,
+                                          const std::shared_ptr<Dataset>& dataset, const std::string& folder,
+                                          Observer& observer) {
+  const TrainOptions phase = PhaseOptions(options);
+  const onnx::ModelProto start = BuildBase(options, *dataset);
+  PhaseObserver phase_observer(observer);
+  std::optional<RunRecords> records;
+  std::optional<Checkpoint> checkpoint;
+  if (!folder.empty()) {
+    MakeFolder(folder);
+    RemoveTemporaryFiles(folder);
+    checkpoint = CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(phase_observer);
+  }
+  RunSetup setup =
+      SetUp(phase, {.dataset = dataset, .network = &start, .checkpoint = checkpoint ? &*checkpoint : nullptr},
+            phase_observer);
+  if (!folder.empty()) {
+    WriteConfiguration(setup.options, folder);
+    records.emplace(folder, checkpoint ? checkpoint->step : 0);
+  }
+  TrainResult result = Run(std::move(setup), records ? &*records : nullptr,
+                           checkpoint ? &*checkpoint : nullptr, phase_observer)
+                           .Train();
+  if (!result.complete) return std::nullopt;
+  if (result.best.step() > 0)
+    observer.OnNotice(fmt::format("the base alone: {:.4f} nats per held-out row (step {})",
+                                  result.best.loss(), result.best.step()));
+  if (!folder.empty()) return ReadBest(folder, result);
+  return result.best_model ? std::move(*result.best_model) : std::move(result.model);
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,34 @@
+// Maximum likelihood, for models that are normalised: no negatives at all.
+
+#include "trainer/negatives/likelihood.h"
+
+#include "trainer/negatives/negative_source.h"
+
+namespace ort_ed {
+namespace {
+
+class NoNegatives final : public NegativeSource {
+ public:
+  using Options = LikelihoodOptions;
+
+  NoNegatives(const Options& options, const RowContext&) : options_(options) {}
+
+  Shape shape(int64_t) const override { return {.negatives = 0, .weighted = false}; }
+  void Fill(const StepView&, ContrastiveBatch&) override {}
+  OptionMap Describe(double) const override { return {{"dropout", options_.dropout}}; }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void LikelihoodOptions::Describe(Declare<LikelihoodOptions>& declare) {
+  declare("dropout", &LikelihoodOptions::dropout, "[0, 1)", "share of the hidden units left out of each row");
+}
+
+extern const NegativeKind kLikelihoodNegatives;
+const NegativeKind kLikelihoodNegatives = SourceKind<NoNegatives>(
+    "likelihood", "none: maximum likelihood of a normalised model (made)", "likelihood");
+
+}  // namespace ort_ed

@@ -1,0 +1,83 @@
+// Refilling (an energy discrepancy in the sense of the paper's section 2, with a learned base): y is x
+// without what the base draws from some position on, and the recoveries are draws of the base given the rest.
+// With U = net - log p0 the contrastive potential is -log E[exp(-net(x'))], x' ~ p0(. | y), but for what y
+// alone decides: the loss is that of the network without its base, and negatives look as real as the base can
+// make them.
+
+#include <algorithm>
+
+#include "ort_ed/error.h"
+#include "ort_ed/random.h"
+#include "trainer/negatives/negative_source.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr uint32_t kStartPurpose = 0x52464C53;   // "RFLS": from where on a row is erased
+constexpr uint32_t kRefillPurpose = 0x52464C4C;  // "RFLL": what comes there
+
+class Refill final : public NegativeSource {
+ public:
+  struct Options {
+    std::optional<int64_t> shortest = {}, longest = {};
+
+    static void Describe(Declare<Options>& declare) {
+      declare("shortest", &Options::shortest, "[1, inf)", "fewest variables that are erased").Default("1");
+      declare("longest", &Options::longest, "[1, inf)", "most variables that are erased").Default("all");
+    }
+  };
+
+  Refill(const Options& options, const RowContext& rows)
+      : base_(rows.base),
+        shortest_(options.shortest.value_or(1)),
+        longest_(options.longest.value_or(rows.dimension)) {
+    if (base_ == nullptr || base_->autoregressive() == nullptr)
+      throw OptionError("method", "refill needs a learned base: choose `base` made, or a file of one");
+    if (longest_ > rows.dimension)
+      throw OptionError("longest", "must be at most the " + std::to_string(rows.dimension) +
+                                       " variables of a row, not " + std::to_string(longest_));
+    if (shortest_ > longest_)
+      throw OptionError("shortest", "must not exceed longest, " + std::to_string(longest_));
+  }
+
+  Shape shape(int64_t requested) const override { return {requested, false}; }
+  bool of_network_alone() const override { return true; }
+
+  void Fill(const StepView& view, ContrastiveBatch& batch) override {
+    const auto step = static_cast<uint64_t>(view.step);
+    std::vector<int64_t> starts;
+    std::vector<float> rows;
+    rows.reserve(static_cast<size_t>(batch.positives * batch.negatives * batch.dimension));
+    for (int64_t i = 0; i < batch.positives; ++i) {
+      RandomStream random(view.seed, kStartPurpose, step, static_cast<uint64_t>(view.first_row + i));
+      const auto choices = static_cast<uint32_t>(longest_ - shortest_ + 1);
+      const int64_t start = batch.dimension - shortest_ - random.Below(choices);
+      for (int64_t j = 0; j < batch.negatives; ++j) {
+        starts.push_back(start);
+        rows.insert(rows.end(), batch.Positive(i).begin(), batch.Positive(i).end());
+      }
+    }
+    base_->autoregressive()->Refill({.seed = view.seed,
+                                     .purpose = kRefillPurpose,
+                                     .step = step,
+                                     .first_row = static_cast<uint64_t>(view.first_row * batch.negatives)},
+                                    starts, rows);
+    auto value = rows.begin();
+    for (int64_t i = 0; i < batch.positives; ++i)
+      for (uint8_t& bit : batch.Negatives(i)) bit = static_cast<uint8_t>(*value++);
+  }
+
+  OptionMap Describe(double) const override { return {{"shortest", shortest_}, {"longest", longest_}}; }
+
+ private:
+  std::shared_ptr<const BaseDistribution> base_;
+  int64_t shortest_, longest_;
+};
+
+}  // namespace
+
+extern const NegativeKind kRefillNegatives;
+const NegativeKind kRefillNegatives = SourceKind<Refill>(
+    "refill", "draws of a learned base in the place of what it draws last", "energy-discrepancy");
+
+}  // namespace ort_ed
