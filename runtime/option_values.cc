@@ -94,6 +94,7 @@ void RefuseName(const std::string& key, const std::string& name, const std::vect
 }
 
 bool Meets(const OptionValue& value, const std::string& domain) {
+  if (domain.starts_with('!')) return !Meets(value, domain.substr(1));
   if (domain == "*") return !FormatOption(value).empty();
   if (const auto* flag = std::get_if<bool>(&value)) return *flag == (domain == "true");
   if (const auto* number = std::get_if<int64_t>(&value))

@@ -234,7 +234,9 @@ class OptionApplier {
  public:
   explicit OptionApplier(const GivenOptions& given) : given_(given) {}
 
-  void Apply(const Schema& schema, void* object, const std::string& prefix) {
+  // `why_idle`: why the choice around it has no effect, and with it all of this; empty: it has.
+  void Apply(const Schema& schema, void* object, const std::string& prefix,
+             const std::string& why_idle = "") {
     for (const Option& option : schema.options) {
       const std::string key = GivenKey(option, prefix);
       if (key.empty()) continue;
@@ -247,8 +249,14 @@ class OptionApplier {
       }
     }
     for (const Option& option : schema.options)
-      if (option.kinds != nullptr) ApplyToKinds(option, object, prefix);
-    for (const Option& option : schema.options) RefuseWithoutEffect(schema, option, object, prefix);
+      if (option.kinds != nullptr) ApplyToKinds(schema, option, object, prefix, why_idle);
+    for (const Option& option : schema.options) NoteEffect(schema, option, object, prefix, why_idle);
+  }
+
+  // What several share is refused where it has an effect for none of them.
+  void RefuseIdle() const {
+    for (const auto& [key, why] : idle_)
+      if (!effective_.contains(key)) Refuse(key, why, OptionError::Problem::kNoEffect);
   }
 
   void RefuseRest(const Schema& schema, const void* object) const {
@@ -310,8 +318,10 @@ class OptionApplier {
     throw OptionError(key, reason, problem, given_.GetOrigin(key));
   }
 
-  void ApplyToKinds(const Option& option, void* object, const std::string& prefix) {
+  void ApplyToKinds(const Schema& around, const Option& option, void* object, const std::string& prefix,
+                    const std::string& why_idle) {
     Choice& choice = ChoiceIn(option, object);
+    const std::string why = why_idle.empty() ? WhyNoEffect(around, option, object) : why_idle;
     const KindTable table = option.kinds();
     const std::string inner = prefix + option.prefix;
     for (const ChosenKind& chosen : Resolve(choice, table, option.key)) {
@@ -322,7 +332,7 @@ class OptionApplier {
       SetOptions(schema, scratch.get(), chosen.options);
       // A key that others have used, another kind or the struct around the choice, is this one's, too.
       const std::set<std::string> used_by_others = std::exchange(used_, {});
-      Apply(schema, scratch.get(), inner);
+      Apply(schema, scratch.get(), inner, why);
       --depth_;
       for (const std::string& key : used_)
         choice.options[PresentKey(schema, key.substr(inner.size()))] = given_.given_.at(key).value;
@@ -337,13 +347,16 @@ class OptionApplier {
     return key;
   }
 
-  void RefuseWithoutEffect(const Schema& schema, const Option& option, const void* object,
-                           const std::string& prefix) const {
+  void NoteEffect(const Schema& schema, const Option& option, const void* object, const std::string& prefix,
+                  const std::string& why_idle) {
     const std::string key = GivenKey(option, prefix);
     if (key.empty()) return;
-    const std::string why = WhyNoEffect(schema, option, object);
-    if (!why.empty() && !IsHarmless(key, option, schema.defaults))
-      Refuse(key, why, OptionError::Problem::kNoEffect);
+    const std::string why = why_idle.empty() ? WhyNoEffect(schema, option, object) : why_idle;
+    if (why.empty() || IsHarmless(key, option, schema.defaults)) {
+      effective_.insert(key);
+    } else {
+      idle_.emplace(key, why);
+    }
   }
 
   // Given by a file that was accepted once, or by one that names everything, at its default.
@@ -363,12 +376,15 @@ class OptionApplier {
 
   const GivenOptions& given_;
   std::set<std::string> used_;
+  std::set<std::string> effective_;          // by the keys that were given
+  std::map<std::string, std::string> idle_;  // and why
   int depth_ = 0;
 };
 
 void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
   OptionApplier applier(*this);
   applier.Apply(schema, object, "");
+  applier.RefuseIdle();
   applier.RefuseRest(schema, object);
 }
 

@@ -247,7 +247,8 @@ class ORT_ED_API DeclaredOption {
     return AddName(std::move(name), static_cast<int>(value));
   }
   DeclaredOption& Formerly(std::string key);
-  // Without effect unless the other option lies in the domain; "true" for a flag, "*" for any text.
+  // Without effect unless the other option lies in the domain; "true" for a flag, "*" for any text, "!" in
+  // front of what it must not be. Where several share a key, it is refused if it has no effect for any.
   DeclaredOption& When(std::string key, std::string domain);
   // Of a choice.
   DeclaredOption& Prefix(std::string prefix);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tools/jobs/log_z/estimator.h"
 
 namespace ort_ed {
@@ -6,8 +8,23 @@ namespace {
 // Up to this dimension log Z is simply computed.
 constexpr int64_t kEnumerateUpTo = 20;
 
+// How chains move and where they begin may be meant for other chains of the job as well.
+void RefuseAnnealing(const OptionMap& options, int64_t dimension) {
+  for (const char* key : {"chains", "spacing", "temperatures"})
+    if (options.contains(key))
+      throw OptionError(key,
+                        fmt::format("has no effect with `estimator` auto and {} variables: up to {} log Z is "
+                                    "computed exactly; choose `estimator` ais",
+                                    dimension, kEnumerateUpTo),
+                        OptionError::Problem::kNoEffect);
+}
+
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Observer& observer) {
-  if (request.model.dimension() <= kEnumerateUpTo) return kExactEstimator.estimate(request, {}, observer);
+  const int64_t dimension = request.model.dimension();
+  if (dimension <= kEnumerateUpTo) {
+    RefuseAnnealing(options, dimension);
+    return kExactEstimator.estimate(request, {}, observer);
+  }
   return kAisEstimator.estimate(request, options, observer);
 }
 
