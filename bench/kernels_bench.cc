@@ -8,7 +8,7 @@
 
 #include "models/graph/graph_builder.h"
 #include "runtime/session.h"
-#include "runtime/support/thread_count.h"
+#include "runtime/support/parallel_for.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/kernels/ops/cpu_ops.h"
 #include "trainer/passes/use_cpu_kernels.h"

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "ort_ed/error.h"
 #include "runtime/provider.h"
-#include "runtime/session.h"
 
 namespace ort_ed {
 namespace {
@@ -91,7 +91,5 @@ std::string ToString(const Device& device) {
     text += (text.size() == device.provider.size() ? ":" : ",") + key + "=" + value;
   return text;
 }
-
-std::string OnnxRuntimeVersion() { return Ort::GetVersionString(); }
 
 }  // namespace ort_ed

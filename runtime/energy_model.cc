@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "ort_ed/error.h"
 #include "runtime/energy_session.h"
 #include "runtime/initialisers.h"
 #include "runtime/rows.h"
-#include "runtime/session.h"
 #include "runtime/support/base64.h"
 #include "runtime/support/parallel_for.h"
 #include "runtime/support/read_file.h"
 #include "runtime/support/scratch_pool.h"
-#include "runtime/support/thread_count.h"
 
 namespace ort_ed {
 namespace {
@@ -75,7 +75,7 @@ struct EnergyModel::Impl {
         name(std::move(model_name)),
         file(std::move(path)),
         threads(OnCpu(options.device) ? ThreadCount(options.threads) : 1),
-        session(OpenSession(bytes, OptionsForSessions(), name, file), name),
+        session(bytes, options.device, ThreadsOfSessions(), name, file),
         dimension(static_cast<size_t>(session.dimension())),
         batch(static_cast<size_t>(BatchRows(options.batch_rows, session.dimension()))) {
     const auto entries = session.Metadata();
@@ -105,8 +105,8 @@ struct EnergyModel::Impl {
     // Not std::call_once: where it is made of pthread_once, an exception leaves it locked.
     const std::lock_guard lock(gradient_mutex);
     if (!gradient_session) {
-      gradient_session = std::make_unique<EnergySession>(
-          OpenSession(gradient_bytes, OptionsForSessions(), name + " with gradient", file), name, true);
+      gradient_session = std::make_unique<EnergySession>(gradient_bytes, options.device, ThreadsOfSessions(),
+                                                         name, file, true);
       gradient_bytes = {};
     }
     return *gradient_session;
@@ -114,9 +114,7 @@ struct EnergyModel::Impl {
 
   // On the CPU batches are scored side by side, one thread each: no thread waits for another between two
   // operators, and none spins between two calls.
-  Ort::SessionOptions OptionsForSessions() const {
-    return MakeSessionOptions(options.device, OnCpu(options.device) ? 1 : options.threads);
-  }
+  int ThreadsOfSessions() const { return OnCpu(options.device) ? 1 : options.threads; }
 
   // What the caller wants to be under way at once is shared among the threads; the library's own choice does
   // not depend on them, so that no energy does.

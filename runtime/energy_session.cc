@@ -1,9 +1,9 @@
 #include "runtime/energy_session.h"
 
-#include <array>
 #include <cmath>
 
 #include "ort_ed/metadata.h"
+#include "runtime/session.h"
 #include "runtime/support/energy_contract.h"
 
 namespace ort_ed {
@@ -32,8 +32,15 @@ std::string FormatShape(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-EnergySession::EnergySession(Ort::Session session, std::string name, bool with_gradient)
-    : session_(std::move(session)),
+struct EnergySession::Handles {
+  Ort::Session session;
+  Ort::MemoryInfo memory = HostMemory();
+};
+
+EnergySession::EnergySession(std::span<const std::byte> bytes, const Device& device, int threads,
+                             std::string name, const std::string& path, bool with_gradient)
+    : handles_(new Handles{.session = OpenSession(bytes, MakeSessionOptions(device, threads),
+                                                  with_gradient ? name + " with gradient" : name, path)}),
       name_(std::move(name)),
       failure_("running the model '" + name_ + "' failed") {
   Translated(ErrorCode::kBadModel, "cannot read the inputs and outputs of the model '" + name_ + "'",
@@ -45,18 +52,21 @@ EnergySession::EnergySession(Ort::Session session, std::string name, bool with_g
   if (!with_gradient) CompareAlone(rows, together);
 }
 
+EnergySession::~EnergySession() = default;
+
 void EnergySession::Reject(const std::string& problem) const { RefuseEnergyModel(name_, problem); }
 
 void EnergySession::CheckSignature(bool with_gradient) {
+  const Ort::Session& session = handles_->session;
   Ort::AllocatorWithDefaultOptions allocator;
   std::vector<TensorDeclaration> inputs, outputs;
-  for (size_t i = 0; i < session_.GetInputCount(); ++i)
+  for (size_t i = 0; i < session.GetInputCount(); ++i)
     inputs.push_back(
-        Declared(session_.GetInputNameAllocated(i, allocator).get(), session_.GetInputTypeInfo(i)));
+        Declared(session.GetInputNameAllocated(i, allocator).get(), session.GetInputTypeInfo(i)));
   bool has_gradient = false;
-  for (size_t i = 0; i < session_.GetOutputCount(); ++i) {
+  for (size_t i = 0; i < session.GetOutputCount(); ++i) {
     outputs.push_back(
-        Declared(session_.GetOutputNameAllocated(i, allocator).get(), session_.GetOutputTypeInfo(i)));
+        Declared(session.GetOutputNameAllocated(i, allocator).get(), session.GetOutputTypeInfo(i)));
     outputs.back().extents.reset();  // running it tells
     if (!with_gradient || outputs.back().name != kGradientOutputName) continue;
     has_gradient = true;
@@ -78,9 +88,9 @@ std::array<float, 2> EnergySession::RunTwoRows(std::span<float> rows) {
   const std::array<int64_t, 2> shape = {2, dimension_};
   const char* input = input_.c_str();
   const auto results = Translated(ErrorCode::kBadModel, "the model '" + name_ + "' does not run", [&] {
-    const Ort::Value x =
-        Ort::Value::CreateTensor<float>(memory_, rows.data(), rows.size(), shape.data(), shape.size());
-    return session_.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs_.data(), outputs_.size());
+    const Ort::Value x = Ort::Value::CreateTensor<float>(handles_->memory, rows.data(), rows.size(),
+                                                         shape.data(), shape.size());
+    return handles_->session.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs_.data(), outputs_.size());
   });
   const std::vector<int64_t> energies = results[0].GetTensorTypeAndShapeInfo().GetShape();
   if (energies != std::vector{shape[0]} && energies != std::vector{shape[0], int64_t{1}})
@@ -112,7 +122,7 @@ void EnergySession::CompareAlone(std::span<const float> rows, const std::array<f
 std::map<std::string, std::string> EnergySession::Metadata() const {
   return Translated(ErrorCode::kBadModel, "cannot read the metadata of the model '" + name_ + "'", [&] {
     Ort::AllocatorWithDefaultOptions allocator;
-    const Ort::ModelMetadata metadata = session_.GetModelMetadata();
+    const Ort::ModelMetadata metadata = handles_->session.GetModelMetadata();
     std::map<std::string, std::string> entries;
     for (const auto& key : metadata.GetCustomMetadataMapKeysAllocated(allocator))
       entries[key.get()] = metadata.LookupCustomMetadataMapAllocated(key.get(), allocator).get();
@@ -127,15 +137,16 @@ void EnergySession::Run(const float* rows, int64_t count, float* energies, float
   const char* input = input_.c_str();
   Translated(ErrorCode::kRuntime, failure_, [&] {
     // ONNX Runtime does not write to inputs, though their type says so.
-    const Ort::Value x = Ort::Value::CreateTensor<float>(memory_, const_cast<float*>(rows), floats,
+    const Ort::Value x = Ort::Value::CreateTensor<float>(handles_->memory, const_cast<float*>(rows), floats,
                                                          row_shape.data(), row_shape.size());
-    Ort::Value results[2] = {Ort::Value::CreateTensor<float>(memory_, energies, static_cast<size_t>(count),
-                                                             energy_shape.data(), energy_rank_),
-                             Ort::Value(nullptr)};
+    Ort::Value results[2] = {
+        Ort::Value::CreateTensor<float>(handles_->memory, energies, static_cast<size_t>(count),
+                                        energy_shape.data(), energy_rank_),
+        Ort::Value(nullptr)};
     if (gradients != nullptr)
-      results[1] = Ort::Value::CreateTensor<float>(memory_, gradients, floats, row_shape.data(), 2);
-    session_.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs_.data(), results,
-                 gradients == nullptr ? 1 : 2);
+      results[1] = Ort::Value::CreateTensor<float>(handles_->memory, gradients, floats, row_shape.data(), 2);
+    handles_->session.Run(Ort::RunOptions{nullptr}, &input, &x, 1, outputs_.data(), results,
+                          gradients == nullptr ? 1 : 2);
   });
 }
 

@@ -1,11 +1,12 @@
-// Values of options from and to text, and from and to the members that hold them.
+#include "runtime/option_values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
-#include "ort_ed/options.h"
+#include "runtime/support/interval.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -48,7 +49,137 @@ std::vector<double> Numbers(std::string_view text) {
   return values;
 }
 
+void CheckNumber(const std::string& key, double value, const std::string& domain) {
+  if (!std::isfinite(value)) throw OptionError(key, "must be a finite number");
+  if (!domain.empty() && !Interval(domain).Contains(value))
+    throw OptionError(key, "must lie in " + domain + ", not " + Decimal(value));
+}
+
+bool IsChoiceOfWords(const std::string& domain) { return domain.find('|') != std::string::npos; }
+
+void CheckDomain(const std::string& key, const Option& option, const OptionValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    CheckNumber(key, static_cast<double>(*number), option.domain);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    CheckNumber(key, *real, option.domain);
+  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&value)) {
+    for (const int64_t each : *integers) CheckNumber(key, static_cast<double>(each), option.domain);
+  } else if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    for (const double each : *numbers) CheckNumber(key, each, option.domain);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    const bool is_alias = std::ranges::count(option.names, *text, &std::pair<std::string, int>::first) > 0;
+    if (is_alias || !IsChoiceOfWords(option.domain)) return;
+    const std::vector<std::string> words = SplitWords(option.domain, '|');
+    if (!Contains(words, *text)) RefuseName(key, *text, words);
+  }
+}
+
+[[noreturn]] void RefuseValue(const Option& option, const OptionValue& value,
+                              const std::invalid_argument& why) {
+  throw OptionError(option.key, std::string("must be ") + why.what() + ", not '" + FormatOption(value) + "'");
+}
+
 }  // namespace
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void RefuseName(const std::string& key, const std::string& name, const std::vector<std::string>& known,
+                bool joined) {
+  throw OptionError(key,
+                    "must be one of " + Join(known, ", ") + (joined ? ", or several joined by +" : "") +
+                        ", not '" + name + "'",
+                    OptionError::Problem::kUnknownName);
+}
+
+bool Meets(const OptionValue& value, const std::string& domain) {
+  if (domain.starts_with('!')) return !Meets(value, domain.substr(1));
+  if (domain == "*") return !FormatOption(value).empty();
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag == (domain == "true");
+  if (const auto* number = std::get_if<int64_t>(&value))
+    return Interval(domain).Contains(static_cast<double>(*number));
+  if (const auto* real = std::get_if<double>(&value)) return Interval(domain).Contains(*real);
+  return Contains(SplitWords(domain, '|'), FormatOption(value));
+}
+
+OptionValue Converted(const Option& option, const OptionValue& value) {
+  const OptionType type = option.type;
+  if (const auto* text = std::get_if<std::string>(&value)) return ParseOption(type, *text);
+  if (std::holds_alternative<std::monostate>(value)) return value;
+  const auto* integer = std::get_if<int64_t>(&value);
+  const auto* number = std::get_if<double>(&value);
+  switch (type) {
+    case OptionType::kFlag:
+      if (std::holds_alternative<bool>(value)) return value;
+      throw std::invalid_argument("true or false");
+    case OptionType::kInteger:
+      if (integer != nullptr) return value;
+      throw std::invalid_argument("a whole number");
+    case OptionType::kNumber:
+      if (integer != nullptr) return static_cast<double>(*integer);
+      if (number != nullptr) return value;
+      throw std::invalid_argument("a number");
+    case OptionType::kPeriod:
+      if (integer != nullptr && *integer >= 0) return value;
+      throw std::invalid_argument(kPeriodWanted);
+    case OptionType::kIntegers:
+      if (integer != nullptr) return std::vector{*integer};
+      if (std::holds_alternative<std::vector<int64_t>>(value)) return value;
+      throw std::invalid_argument("whole numbers");
+    case OptionType::kNumbers:
+      if (integer != nullptr) return std::vector{static_cast<double>(*integer)};
+      if (number != nullptr) return std::vector{*number};
+      if (const auto* integers = std::get_if<std::vector<int64_t>>(&value))
+        return std::vector<double>(integers->begin(), integers->end());
+      if (std::holds_alternative<std::vector<double>>(value)) return value;
+      throw std::invalid_argument("numbers");
+    case OptionType::kTexts:
+      if (std::holds_alternative<std::vector<std::string>>(value)) return value;
+      throw std::invalid_argument("a list of texts");
+    case OptionType::kText:
+    case OptionType::kChoice:
+      throw std::invalid_argument("text");
+  }
+  return value;
+}
+
+OptionValue Option::Get(const void* object) const {
+  OptionValue value = get(static_cast<const char*>(object) + offset);
+  for (const auto& [name, number] : names)
+    if (std::get<int64_t>(value) == number) return name;
+  return value;
+}
+
+void Option::Set(void* object, const OptionValue& given) const {
+  void* const member = static_cast<char*>(object) + offset;
+  try {
+    OptionValue value = Converted(*this, given);
+    if (auto* number = std::get_if<double>(&value); number != nullptr && *number == 0)
+      *number = 0;  // -0 is 0
+    CheckDomain(key, *this, value);
+    for (const auto& [name, number] : names)
+      if (value == OptionValue(name)) return set(member, int64_t{number});
+    if (kinds != nullptr) CheckKinds(key, std::get<std::string>(value), kinds());
+    set(member, value);
+  } catch (const std::invalid_argument& error) {
+    RefuseValue(*this, given, error);
+  }
+}
+
+void CheckMember(const Option& option, const void* object) {
+  const OptionValue value = option.Get(object);
+  if (!option.names.empty()) {
+    if (!std::holds_alternative<std::string>(value))
+      throw OptionError(option.key, "must be one of " + Join(SplitWords(option.domain, '|'), ", "));
+    return;
+  }
+  try {
+    CheckDomain(option.key, option, Converted(option, value));
+  } catch (const std::invalid_argument& error) {
+    RefuseValue(option, value, error);
+  }
+}
 
 OptionValue ParseOption(OptionType type, std::string_view text) {
   switch (type) {

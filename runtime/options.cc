@@ -1,23 +1,18 @@
 #include "ort_ed/options.h"
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/support/interval.h"
+#include "runtime/option_values.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
 
 using Names = std::vector<std::string>;
-
-template <typename T>
-T As(const OptionValue& value) {
-  return std::get<T>(value);
-}
 
 Names NamesIn(const KindTable& table) {
   Names names;
@@ -28,18 +23,6 @@ Names NamesIn(const KindTable& table) {
 std::string WithoutQuotes(std::string text) {
   std::erase(text, '`');
   return text;
-}
-
-bool Contains(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-[[noreturn]] void RefuseName(const std::string& key, const std::string& name, const Names& known,
-                             bool joined = false) {
-  throw OptionError(key,
-                    "must be one of " + Join(known, ", ") + (joined ? ", or several joined by +" : "") +
-                        ", not '" + name + "'",
-                    OptionError::Problem::kUnknownName);
 }
 
 bool IsFile(const std::string& kind, const KindTable& table) {
@@ -54,89 +37,6 @@ size_t FindRow(const KindTable& table, const std::string& name, const std::strin
   for (size_t row = 0; row < table.rows.size(); ++row)
     if (table.rows[row].name == name) return row;
   RefuseName(key, name, NamesIn(table), table.joined);
-}
-
-void CheckKinds(const std::string& key, const std::string& kind, const KindTable& table) {
-  if (IsFile(kind, table)) return;
-  for (const std::string& name : KindNames({kind, {}}, table)) FindRow(table, name, key);
-}
-
-void CheckNumber(const std::string& key, double value, const std::string& domain) {
-  if (!std::isfinite(value)) throw OptionError(key, "must be a finite number");
-  if (!domain.empty() && !Interval(domain).Contains(value))
-    throw OptionError(key, "must lie in " + domain + ", not " + Decimal(value));
-}
-
-bool IsChoiceOfWords(const std::string& domain) { return domain.find('|') != std::string::npos; }
-
-void CheckDomain(const std::string& key, const Option& option, const OptionValue& value) {
-  if (const auto* number = std::get_if<int64_t>(&value)) {
-    CheckNumber(key, static_cast<double>(*number), option.domain);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    CheckNumber(key, *real, option.domain);
-  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&value)) {
-    for (const int64_t each : *integers) CheckNumber(key, static_cast<double>(each), option.domain);
-  } else if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
-    for (const double each : *numbers) CheckNumber(key, each, option.domain);
-  } else if (const auto* text = std::get_if<std::string>(&value)) {
-    const bool is_alias = std::ranges::count(option.names, *text, &std::pair<std::string, int>::first) > 0;
-    if (is_alias || !IsChoiceOfWords(option.domain)) return;
-    const Names words = SplitWords(option.domain, '|');
-    if (!Contains(words, *text)) RefuseName(key, *text, words);
-  }
-}
-
-// Whether the value lies in the domain of a condition.
-bool Meets(const OptionValue& value, const std::string& domain) {
-  if (domain == "*") return !FormatOption(value).empty();
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag == (domain == "true");
-  if (const auto* number = std::get_if<int64_t>(&value))
-    return Interval(domain).Contains(static_cast<double>(*number));
-  if (const auto* real = std::get_if<double>(&value)) return Interval(domain).Contains(*real);
-  const Names words = SplitWords(domain, '|');
-  return std::ranges::find(words, FormatOption(value)) != words.end();
-}
-
-// The value in the option's own type; text is parsed, whole numbers are numbers, one number is a list.
-OptionValue Converted(const Option& option, const OptionValue& value) {
-  const OptionType type = option.type;
-  if (const auto* text = std::get_if<std::string>(&value)) return ParseOption(type, *text);
-  if (std::holds_alternative<std::monostate>(value)) return value;
-  const auto* integer = std::get_if<int64_t>(&value);
-  const auto* number = std::get_if<double>(&value);
-  switch (type) {
-    case OptionType::kFlag:
-      if (std::holds_alternative<bool>(value)) return value;
-      throw std::invalid_argument("true or false");
-    case OptionType::kInteger:
-      if (integer != nullptr) return value;
-      throw std::invalid_argument("a whole number");
-    case OptionType::kNumber:
-      if (integer != nullptr) return static_cast<double>(*integer);
-      if (number != nullptr) return value;
-      throw std::invalid_argument("a number");
-    case OptionType::kPeriod:
-      if (integer != nullptr && *integer >= 0) return value;
-      throw std::invalid_argument("a number of steps (500) or a time (60s, 5m, 1h)");
-    case OptionType::kIntegers:
-      if (integer != nullptr) return std::vector{*integer};
-      if (std::holds_alternative<std::vector<int64_t>>(value)) return value;
-      throw std::invalid_argument("whole numbers");
-    case OptionType::kNumbers:
-      if (integer != nullptr) return std::vector{static_cast<double>(*integer)};
-      if (number != nullptr) return std::vector{*number};
-      if (const auto* integers = std::get_if<std::vector<int64_t>>(&value))
-        return std::vector<double>(integers->begin(), integers->end());
-      if (std::holds_alternative<std::vector<double>>(value)) return value;
-      throw std::invalid_argument("numbers");
-    case OptionType::kTexts:
-      if (std::holds_alternative<Names>(value)) return value;
-      throw std::invalid_argument("a list of texts");
-    case OptionType::kText:
-    case OptionType::kChoice:
-      throw std::invalid_argument("text");
-  }
-  return value;
 }
 
 const Choice& ChoiceIn(const Option& option, const void* object) {
@@ -213,6 +113,11 @@ void Flatten(const Schema& schema, const std::string& prefix, const std::string&
 
 }  // namespace
 
+void CheckKinds(const std::string& key, const std::string& kind, const KindTable& table) {
+  if (IsFile(kind, table)) return;
+  for (const std::string& name : KindNames({kind, {}}, table)) FindRow(table, name, key);
+}
+
 namespace options_detail {
 
 Option& AddOption(Schema& schema, std::string_view section, std::string_view key, std::string_view domain,
@@ -230,16 +135,10 @@ Option& AddOption(Schema& schema, std::string_view section, std::string_view key
   return option;
 }
 
-Option& AddEnumOption(Schema& schema, std::string_view section, std::string_view key,
-                      std::span<const std::pair<const char*, int>> names, std::string_view help,
-                      std::ptrdiff_t offset, OptionValue (*get)(const void*),
-                      void (*set)(void*, const OptionValue&)) {
-  Option& option = AddOption(schema, section, key, "", help, OptionType::kText, offset, get, set);
-  for (const auto& [name, number] : names) option.names.emplace_back(name, number);
-  Names words;
-  for (const auto& [name, number] : option.names) words.push_back(name);
-  option.domain = Join(words, "|");
-  return option;
+void AddEnumValue(Option& option, const char* name, int value) {
+  option.names.emplace_back(name, value);
+  if (!option.domain.empty()) option.domain += '|';
+  option.domain += name;
 }
 
 void AddOptions(Schema& schema, std::string_view section, const Schema& inner, std::ptrdiff_t offset,
@@ -252,7 +151,48 @@ void AddOptions(Schema& schema, std::string_view section, const Schema& inner, s
   }
 }
 
+const Schema& MakeSchema(const void* defaults, void* (*create)(), void (*destroy)(void*),
+                         void (*describe)(Schema&)) {
+  auto made = std::make_unique<Schema>();
+  made->defaults = defaults;
+  made->create = create;
+  made->destroy = destroy;
+  describe(*made);
+  return *made.release();
+}
+
 }  // namespace options_detail
+
+Choice::Choice() = default;
+Choice::Choice(std::string name, OptionMap given) : kind(std::move(name)), options(std::move(given)) {}
+Choice::Choice(const char* name) : kind(name) {}
+Choice::Choice(const Choice&) = default;
+Choice::Choice(Choice&&) noexcept = default;
+Choice& Choice::operator=(const Choice&) = default;
+Choice& Choice::operator=(Choice&&) noexcept = default;
+Choice::~Choice() = default;
+
+DeclaredOption& DeclaredOption::Default(std::string text) {
+  return option_.default_text = std::move(text), *this;
+}
+
+DeclaredOption& DeclaredOption::AddName(std::string name, int value) {
+  return option_.names.emplace_back(std::move(name), value), *this;
+}
+
+DeclaredOption& DeclaredOption::Formerly(std::string key) {
+  return option_.old_keys.push_back(std::move(key)), *this;
+}
+
+DeclaredOption& DeclaredOption::When(std::string key, std::string domain) {
+  return option_.conditions.push_back({std::move(key), std::move(domain)}), *this;
+}
+
+DeclaredOption& DeclaredOption::Prefix(std::string prefix) {
+  return option_.prefix = std::move(prefix), *this;
+}
+
+DeclaredOption& DeclaredOption::Table(std::string table) { return option_.table = std::move(table), *this; }
 
 OptionError::OptionError(std::string key, std::string reason, Problem problem, std::string origin)
     : Error(ErrorCode::kInvalidArgument, key + " " + WithoutQuotes(reason)),
@@ -260,29 +200,6 @@ OptionError::OptionError(std::string key, std::string reason, Problem problem, s
       reason_(std::move(reason)),
       problem_(problem),
       origin_(std::move(origin)) {}
-
-OptionValue Option::Get(const void* object) const {
-  OptionValue value = get(static_cast<const char*>(object) + offset);
-  for (const auto& [name, number] : names)
-    if (std::get<int64_t>(value) == number) return name;
-  return value;
-}
-
-void Option::Set(void* object, const OptionValue& given) const {
-  void* const member = static_cast<char*>(object) + offset;
-  try {
-    OptionValue value = Converted(*this, given);
-    if (auto* number = std::get_if<double>(&value); number != nullptr && *number == 0)
-      *number = 0;  // -0 is 0
-    CheckDomain(key, *this, value);
-    for (const auto& [name, number] : names)
-      if (value == OptionValue(name)) return set(member, int64_t{number});
-    if (kinds != nullptr) CheckKinds(key, As<std::string>(value), kinds());
-    set(member, value);
-  } catch (const std::invalid_argument& error) {
-    throw OptionError(key, std::string("must be ") + error.what() + ", not '" + FormatOption(given) + "'");
-  }
-}
 
 const Option* Schema::Find(std::string_view key) const {
   for (const Option& option : options)
@@ -317,7 +234,9 @@ class OptionApplier {
  public:
   explicit OptionApplier(const GivenOptions& given) : given_(given) {}
 
-  void Apply(const Schema& schema, void* object, const std::string& prefix) {
+  // `why_idle`: why the choice around it has no effect, and with it all of this; empty: it has.
+  void Apply(const Schema& schema, void* object, const std::string& prefix,
+             const std::string& why_idle = "") {
     for (const Option& option : schema.options) {
       const std::string key = GivenKey(option, prefix);
       if (key.empty()) continue;
@@ -330,14 +249,22 @@ class OptionApplier {
       }
     }
     for (const Option& option : schema.options)
-      if (option.kinds != nullptr) ApplyToKinds(option, object, prefix);
-    for (const Option& option : schema.options) RefuseWithoutEffect(schema, option, object, prefix);
+      if (option.kinds != nullptr) ApplyToKinds(schema, option, object, prefix, why_idle);
+    for (const Option& option : schema.options) NoteEffect(schema, option, object, prefix, why_idle);
+  }
+
+  // What several share is refused where it has an effect for none of them.
+  void RefuseIdle() const {
+    for (const auto& [key, why] : idle_)
+      if (!effective_.contains(key)) Refuse(key, why, OptionError::Problem::kNoEffect);
   }
 
   void RefuseRest(const Schema& schema, const void* object) const {
+    const auto is_used = [&](const auto& given) { return used_.contains(given.first); };
+    if (std::ranges::all_of(given_.given_, is_used)) return;
+    const std::vector<VisibleOption> visible = VisibleOptions(schema);
     for (const auto& [key, given] : given_.given_) {
       if (used_.contains(key)) continue;
-      const std::vector<VisibleOption> visible = VisibleOptions(schema);
       const auto found = std::ranges::find_if(visible, [&](const VisibleOption& each) {
         return each.key == key || Contains(each.option->old_keys, key);
       });
@@ -391,8 +318,10 @@ class OptionApplier {
     throw OptionError(key, reason, problem, given_.GetOrigin(key));
   }
 
-  void ApplyToKinds(const Option& option, void* object, const std::string& prefix) {
+  void ApplyToKinds(const Schema& around, const Option& option, void* object, const std::string& prefix,
+                    const std::string& why_idle) {
     Choice& choice = ChoiceIn(option, object);
+    const std::string why = why_idle.empty() ? WhyNoEffect(around, option, object) : why_idle;
     const KindTable table = option.kinds();
     const std::string inner = prefix + option.prefix;
     for (const ChosenKind& chosen : Resolve(choice, table, option.key)) {
@@ -403,7 +332,7 @@ class OptionApplier {
       SetOptions(schema, scratch.get(), chosen.options);
       // A key that others have used, another kind or the struct around the choice, is this one's, too.
       const std::set<std::string> used_by_others = std::exchange(used_, {});
-      Apply(schema, scratch.get(), inner);
+      Apply(schema, scratch.get(), inner, why);
       --depth_;
       for (const std::string& key : used_)
         choice.options[PresentKey(schema, key.substr(inner.size()))] = given_.given_.at(key).value;
@@ -418,13 +347,16 @@ class OptionApplier {
     return key;
   }
 
-  void RefuseWithoutEffect(const Schema& schema, const Option& option, const void* object,
-                           const std::string& prefix) const {
+  void NoteEffect(const Schema& schema, const Option& option, const void* object, const std::string& prefix,
+                  const std::string& why_idle) {
     const std::string key = GivenKey(option, prefix);
     if (key.empty()) return;
-    const std::string why = WhyNoEffect(schema, option, object);
-    if (!why.empty() && !IsHarmless(key, option, schema.defaults))
-      Refuse(key, why, OptionError::Problem::kNoEffect);
+    const std::string why = why_idle.empty() ? WhyNoEffect(schema, option, object) : why_idle;
+    if (why.empty() || IsHarmless(key, option, schema.defaults)) {
+      effective_.insert(key);
+    } else {
+      idle_.emplace(key, why);
+    }
   }
 
   // Given by a file that was accepted once, or by one that names everything, at its default.
@@ -444,12 +376,15 @@ class OptionApplier {
 
   const GivenOptions& given_;
   std::set<std::string> used_;
+  std::set<std::string> effective_;          // by the keys that were given
+  std::map<std::string, std::string> idle_;  // and why
   int depth_ = 0;
 };
 
 void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
   OptionApplier applier(*this);
   applier.Apply(schema, object, "");
+  applier.RefuseIdle();
   applier.RefuseRest(schema, object);
 }
 
@@ -502,28 +437,9 @@ OptionMap GetOptions(const Schema& schema, const void* object) {
   return values;
 }
 
-namespace {
-
-// What C++ code has set, whatever it was.
-void CheckValue(const Option& option, const OptionValue& value) {
-  if (!option.names.empty()) {
-    if (!std::holds_alternative<std::string>(value))
-      throw OptionError(option.key, "must be one of " + Join(SplitWords(option.domain, '|'), ", "));
-    return;
-  }
-  try {
-    CheckDomain(option.key, option, Converted(option, value));
-  } catch (const std::invalid_argument& error) {
-    throw OptionError(option.key,
-                      std::string("must be ") + error.what() + ", not '" + FormatOption(value) + "'");
-  }
-}
-
-}  // namespace
-
 void CheckOptions(const Schema& schema, const void* object) {
   for (const Option& option : schema.options) {
-    CheckValue(option, option.Get(object));
+    CheckMember(option, object);
     if (option.kinds == nullptr) continue;
     const KindTable table = option.kinds();
     for (const ChosenKind& chosen : Resolve(ChoiceIn(option, object), table, option.key)) {

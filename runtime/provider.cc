@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include <dlfcn.h>
+#include <onnxruntime_cxx_api.h>
+#include <unistd.h>
 
 #include "runtime/session.h"
 
@@ -89,10 +90,9 @@ std::string LibraryProblem(const std::string& provider) {
   if (provider == "Tensorrt") file = "libonnxruntime_providers_tensorrt.so";
   Dl_info core;
   if (file.empty() || dladdr(reinterpret_cast<const void*>(&OrtGetApiBase), &core) == 0) return "";
-  const auto path = std::filesystem::path(core.dli_fname).parent_path() / file;
-  if (!std::filesystem::exists(path))
-    return "this build of ONNX Runtime comes without " + file + " (not next to " + core.dli_fname + ")" +
-           kAdvice;
+  const std::string library = core.dli_fname, path = library.substr(0, library.rfind('/') + 1) + file;
+  if (access(path.c_str(), F_OK) != 0)
+    return "this build of ONNX Runtime comes without " + file + " (not next to " + library + ")" + kAdvice;
   if (void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     dlclose(handle);
     return "";
@@ -168,6 +168,8 @@ std::string ProviderProblem(const Device& device) {
     return PlainMessage(exception) + "; is there such a device, with its driver?";
   }
 }
+
+std::string OnnxRuntimeVersion() { return Ort::GetVersionString(); }
 
 void RequireProvider(const Device& device) {
   if (const std::string problem = ProviderProblem(device); !problem.empty()) ThrowUnusable(device, problem);

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
-#include <onnxruntime_cxx_api.h>
-
 #include "ort_ed/device.h"
+
+namespace Ort {
+struct SessionOptions;
+}
 
 namespace ort_ed {
 

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <thread>
-#include <vector>
 
 #include <onnxruntime_session_options_config_keys.h>
 
 #include "runtime/provider.h"
 #include "runtime/support/external_data.h"
+#include "runtime/support/parallel_for.h"
 #include "runtime/support/read_file.h"
-#include "runtime/support/thread_count.h"
 
 namespace ort_ed {
 namespace {

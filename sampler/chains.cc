@@ -1,7 +1,8 @@
+#include "ort_ed/chains.h"
+
 #include <string>
 
 #include "ort_ed/error.h"
-#include "ort_ed/sampler.h"
 
 namespace ort_ed {
 namespace {

@@ -98,9 +98,10 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
 }
 
 std::vector<int64_t> ParseImageShape(std::string_view text) {
+  if (text.empty()) return {};
   if (const auto shape = ParseShape(text)) return *shape;
-  throw Error(ErrorCode::kInvalidArgument,
-              "an image shape is written HEIGHTxWIDTH, e.g. 28x28; not '" + std::string(text) + "'");
+  throw OptionError("image_shape",
+                    "must be a height and a width such as 28x28, not '" + std::string(text) + "'");
 }
 
 }  // namespace ort_ed

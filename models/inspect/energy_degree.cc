@@ -96,6 +96,13 @@ class Degrees {
   std::map<std::string, Degree> degrees_;
 };
 
+// As it stands in the metadata; empty: none, or more than samplers use.
+std::string DegreeText(const onnx::ModelProto& model) {
+  constexpr int kLargest = 2;
+  const std::optional<int> degree = EnergyDegree(model);
+  return degree && *degree <= kLargest ? std::to_string(*degree) : "";
+}
+
 }  // namespace
 
 std::optional<int> EnergyDegree(const onnx::ModelProto& model) {
@@ -106,10 +113,10 @@ std::optional<int> EnergyDegree(const onnx::ModelProto& model) {
   return Degrees(graph)[named ? kEnergyOutputName : graph.output(0).name()];
 }
 
-void NoteDegree(onnx::ModelProto& model) {
-  constexpr int kLargest = 2;
-  const std::optional<int> degree = EnergyDegree(model);
-  SetMetadata(model, metadata_key::kDegree, degree && *degree <= kLargest ? std::to_string(*degree) : "");
+bool HasNotedDegree(const onnx::ModelProto& model) {
+  return GetMetadata(model, metadata_key::kDegree) == DegreeText(model);
 }
+
+void NoteDegree(onnx::ModelProto& model) { SetMetadata(model, metadata_key::kDegree, DegreeText(model)); }
 
 }  // namespace ort_ed

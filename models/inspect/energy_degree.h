@@ -13,6 +13,8 @@ namespace ort_ed {
 // that it is a polynomial.
 std::optional<int> EnergyDegree(const onnx::ModelProto& model);
 
+// Whether the metadata say what NoteDegree() would write.
+bool HasNotedDegree(const onnx::ModelProto& model);
 // Writes a degree of at most 2 into the metadata, which samplers need to trust in couplings.
 void NoteDegree(onnx::ModelProto& model);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,10 @@
 
 namespace ort_ed {
 namespace {
+
+// Between the name of a file and the letters that make its temporary name unique.
+constexpr std::string_view kInfix = ".tmp-";
+constexpr size_t kSuffix = 6;
 
 [[noreturn]] void ThrowIo(const std::string& what, const std::string& path) {
   const int error = errno;
@@ -49,7 +54,6 @@ std::string BehindLinks(std::string path) {
 // only, and the umask cannot be read without changing it for all threads.
 int OpenNew(std::string& name) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  constexpr size_t kSuffix = 6;
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
     for (size_t i = name.size() - kSuffix; i < name.size(); ++i)
@@ -63,7 +67,8 @@ int OpenNew(std::string& name) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path)
-    : path_(BehindLinks(std::move(path))), temporary_(path_ + ".tmp-XXXXXX") {
+    : path_(BehindLinks(std::move(path))),
+      temporary_(path_ + std::string(kInfix) + std::string(kSuffix, 'X')) {
   // Elsewhere that is the standard output, which cannot be written at once or not at all.
   if (path_ == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
   std::error_code ignored;
@@ -74,6 +79,7 @@ AtomicFile::AtomicFile(std::string path)
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
   descriptor_ = OpenNew(temporary_);
   if (descriptor_ < 0) ThrowIo("write", path_);
+  flock(descriptor_, LOCK_EX | LOCK_NB);  // tells RemoveAbandoned() that somebody is here
   struct stat existing;
   if (stat(path_.c_str(), &existing) == 0)
     fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
@@ -112,6 +118,25 @@ void AtomicFile::Commit() {
     ThrowIo("write", path_);
   }
   SyncFolder(GetFolder(path_));
+}
+
+bool IsTemporaryName(std::string_view name) {
+  const size_t infix = name.rfind(kInfix);
+  return infix != std::string_view::npos && name.size() == infix + kInfix.size() + kSuffix;
+}
+
+void RemoveAbandoned(const std::string& path) {
+  const std::filesystem::path file = BehindLinks(path);
+  const std::string stem = file.filename().string() + std::string(kInfix);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(GetFolder(file), ignored)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(stem) || !IsTemporaryName(name) || !entry.is_regular_file(ignored)) continue;
+    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    close(descriptor);
+  }
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view contents) {

@@ -29,6 +29,13 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// Whether a file of that name may be the temporary one of an AtomicFile.
+bool IsTemporaryName(std::string_view name);
+
+// Removes the temporary files that programs left beside `path` when they were killed while they wrote it;
+// those of programs that still run stay.
+void RemoveAbandoned(const std::string& path);
+
 // Writes `contents` to `path` as one AtomicFile.
 void WriteFileAtomically(const std::string& path, std::string_view contents);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include "ort_ed/error.h"
@@ -86,12 +87,12 @@ class Checker {
   }
 
   std::string name_;
-  std::optional<fs::path> folder_;
+  std::optional<std::string> folder_;
 };
 
 }  // namespace
 
-std::string ExternalLocationProblem(const std::optional<fs::path>& folder, const std::string& location) {
+std::string ExternalLocationProblem(const std::optional<std::string>& folder, const std::string& location) {
   const std::string advice = "outside the model's folder; move the file next to the model";
   if (!folder) return "but was given as bytes, which have no folder; load it from its file";
   if (location.empty()) return "(no location is given)";
@@ -104,7 +105,7 @@ std::string ExternalLocationProblem(const std::optional<fs::path>& folder, const
   return "(a link or path to '" + target.string() + "'), " + advice;
 }
 
-fs::path ModelFolder(const std::string& path) { return fs::absolute(path).parent_path(); }
+std::string ModelFolder(const std::string& path) { return fs::absolute(path).parent_path(); }
 
 bool CheckExternalLocations(std::span<const std::byte> model, const std::string& path,
                             const std::string& name) {

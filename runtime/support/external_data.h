@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,11 +13,10 @@ namespace ort_ed {
 // Why a model in `folder` may not keep data in `location`, and what to do: a path that leads out of the
 // folder (absolute, through "..", or through a symbolic link), or none. Empty where it may. Without folder (a
 // model in memory) it never may.
-std::string ExternalLocationProblem(const std::optional<std::filesystem::path>& folder,
-                                    const std::string& location);
+std::string ExternalLocationProblem(const std::optional<std::string>& folder, const std::string& location);
 
 // The folder of a model's file.
-std::filesystem::path ModelFolder(const std::string& path);
+std::string ModelFolder(const std::string& path);
 
 // Throws kBadModel if the serialised model keeps data where it may not; `path` is its file, empty for a model
 // in memory. False where the bytes are damaged, so that it cannot be told.

@@ -1,34 +1,60 @@
 #include "runtime/support/read_file.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ort_ed/error.h"
 
 namespace ort_ed {
+namespace {
+
+// Closed when it goes.
+struct OpenFile {
+  explicit OpenFile(const std::string& path) : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  const int descriptor;
+};
+
+// -1 with errno where reading fails, 0 at the end.
+ssize_t ReadSome(int descriptor, std::byte* bytes, size_t count) {
+  ssize_t got;
+  do {
+    got = read(descriptor, bytes, count);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+}  // namespace
 
 std::vector<std::byte> ReadFile(const std::string& path, std::string_view what) {
-  const auto refuse = [&](const char* why) {
+  const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kIo, "cannot read the " + std::string(what) + " '" + path + "': " + why);
   };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) refuse("it is a folder; name a file");
-  if (!std::filesystem::exists(path, error) && !error) refuse("no such file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse("it may not be read");
+  const OpenFile file(path);
+  if (file.descriptor < 0)
+    refuse(errno == ENOENT || errno == ENOTDIR ? "no such file" : "it may not be read");
+  struct stat status;
+  if (fstat(file.descriptor, &status) != 0) refuse("reading failed");
+  if (S_ISDIR(status.st_mode)) refuse("it is a folder; name a file");
   constexpr size_t kChunk = 1 << 20;
-  const auto size = std::filesystem::file_size(path, error);
-  size_t next = error ? kChunk : size + 1;  // one more, to see the end; a pipe does not tell its size
-  std::vector<std::byte> bytes;
-  while (file) {
-    const size_t have = bytes.size();
-    bytes.resize(have + next);
-    file.read(reinterpret_cast<char*>(bytes.data() + have), static_cast<std::streamsize>(next));
-    bytes.resize(have + static_cast<size_t>(file.gcount()));
-    next = std::max(kChunk, bytes.size());
+  // One more than the size, to see the end; a pipe has none.
+  std::vector<std::byte> bytes(S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) + 1 : kChunk);
+  size_t have = 0;
+  while (const ssize_t got = ReadSome(file.descriptor, bytes.data() + have, bytes.size() - have)) {
+    if (got < 0) refuse("reading failed");
+    have += static_cast<size_t>(got);
+    if (have == bytes.size()) bytes.resize(have + std::max(kChunk, have));
   }
-  if (file.bad()) refuse("reading failed");
+  bytes.resize(have);
   return bytes;
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ort_ed/sampler.h"
+#include "ort_ed/chains.h"
 
 namespace ort_ed {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ort_ed/sampler.h"
+#include "ort_ed/chains.h"
 
 namespace ort_ed {
 

@@ -375,6 +375,10 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   fails({"--method", "is", "--sampler", "gwg"}, "--sampler has no effect with --estimator is");
   fails({"--proposals", "9"}, "--proposals has no effect with --estimator ais; it belongs to is");
   fails({"--step-size", "0.3"}, "--step-size has no effect with --sampler gibbs; it belongs to dmala");
+  fails({"--method", "exact", "--seed", "3"}, "--seed has no effect with --estimator exact");
+  fails({"--method", "auto", "--temperatures", "9"},
+        "--temperatures has no effect with --estimator auto and 6 variables");
+  fails({"--state", ""}, "--state needs a value");
 }
 
 TEST(LogZCommand, NumbersOutOfTheirRangeAreMisuse) {
@@ -437,6 +441,11 @@ TEST(EvalCommand, WhatCannotBeComparedIsToldBeforeTheWork) {
   fails(WriteRows(folder, 10), {"--samples", "1"}, "--samples must be 2 or more");
   fails(WriteRows(folder, 10), {"--log-z", "exact", "--chains", "8"}, "--chains has no effect");
   fails(WriteRows(folder, 10), {"--estimator", "exact", "--raise-rows", "8"}, "--raise-rows has no effect");
+  fails(WriteRows(folder, 10), {"--estimator", "exact", "--samples", "0", "--sampler", "gwg"},
+        "--sampler has no effect with --samples 0");
+  fails(WriteRows(folder, 10), {"--estimator", "exact", "--samples", "0", "--updates", "3"},
+        "--updates has no effect with --samples 0");
+  fails(WriteRows(folder, 10), {"--chains", "8"}, "--chains has no effect with --estimator auto");
   fails(WriteRows(folder, 10), {"--mmd-null", "-1"}, "--mmd-null");
   fails(WriteRows(folder, 10), {"--log-z", "ais", "--raise-rows", "-1"}, "--raise-rows");
   fails(WriteRows(folder, 10), {"--density", "pinwheel"}, "32 variables");

@@ -7,18 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/c_check.h"
+
 #define DIMENSION 12
-
-#define CHECK(condition)                                                                       \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      fprintf(stderr, "%s:%d: %s is false (last error: %s)\n", __FILE__, __LINE__, #condition, \
-              ort_ed_last_error());                                                            \
-      exit(1);                                                                                 \
-    }                                                                                          \
-  } while (0)
-
-static int LastErrorHas(const char* part) { return strstr(ort_ed_last_error(), part) != NULL; }
 
 static ort_ed_model* Load(const char* path) {
   ort_ed_load_options options = ORT_ED_LOAD_OPTIONS_INIT;

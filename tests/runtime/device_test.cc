@@ -6,7 +6,7 @@
 
 #include "runtime/provider.h"
 #include "runtime/session.h"
-#include "runtime/support/thread_count.h"
+#include "runtime/support/parallel_for.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
 

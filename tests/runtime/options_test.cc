@@ -176,6 +176,36 @@ TEST(Options, AStructInsideMayHaveAConditionOfItsOwn) {
   EXPECT_THROW(MakeOptions<Outer>({{"kind", "b"}, {"threshold", 0.2}}), OptionError);
 }
 
+TEST(Options, AConditionMaySayWhatTheOtherMustNotBe) {
+  struct Drawn {
+    std::string kind = "chance";
+    int64_t seed = 0;
+    static void Describe(Declare<Drawn>& declare) {
+      declare("kind", &Drawn::kind, "chance|exact|stored", "which");
+      declare("seed", &Drawn::seed, "[0, inf)", "of chance").When("kind", "!exact|stored");
+    }
+  };
+  EXPECT_EQ(MakeOptions<Drawn>({{"seed", 3}}).seed, 3);
+  for (const char* kind : {"exact", "stored"})
+    EXPECT_THROW(MakeOptions<Drawn>({{"kind", kind}, {"seed", 3}}), OptionError) << kind;
+}
+
+TEST(Options, AKeyThatSeveralShareIsRefusedWhereItHasAnEffectForNone) {
+  struct Both {
+    bool first = false, second = false;
+    int64_t steps_of_first = 1, steps_of_second = 1;
+    static void Describe(Declare<Both>& declare) {
+      declare("first", &Both::first, "", "one part");
+      declare("second", &Both::second, "", "the other");
+      declare("steps", &Both::steps_of_first, "[1, inf)", "of the first").When("first", "true");
+      declare("steps", &Both::steps_of_second, "[1, inf)", "of the second").When("second", "true");
+    }
+  };
+  EXPECT_EQ(MakeOptions<Both>({{"steps", 5}, {"first", true}}).steps_of_first, 5);
+  EXPECT_EQ(MakeOptions<Both>({{"steps", 5}, {"second", true}}).steps_of_second, 5);
+  EXPECT_THROW(MakeOptions<Both>({{"steps", 5}}), OptionError);
+}
+
 TEST(Options, FilesMayNameWhatIsAtItsDefault) {
   GivenOptions given = Give({{"threshold", "0.5"}}, "run.toml:");
   given.AllowDefaultsFrom("run.toml:");

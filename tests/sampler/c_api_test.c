@@ -6,20 +6,10 @@
 #include <string.h>
 
 #include "ort_ed/sampler_c_api.h"
+#include "tests/support/c_check.h"
 
 #define DIMENSION 12
 #define CHAINS 20000
-
-#define CHECK(condition)                                                                       \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      fprintf(stderr, "%s:%d: %s is false (last error: %s)\n", __FILE__, __LINE__, #condition, \
-              ort_ed_last_error());                                                            \
-      exit(1);                                                                                 \
-    }                                                                                          \
-  } while (0)
-
-static int LastErrorHas(const char* part) { return strstr(ort_ed_last_error(), part) != NULL; }
 
 static void TestNames(void) {
   int found = 0, index = 0;

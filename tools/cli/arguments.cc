@@ -27,7 +27,9 @@ std::string Unprotected(const std::string& value) { return value.substr(1); }
 class OptionWords {
  public:
   explicit OptionWords(const Command& command)
-      : command_(command), visible_(VisibleOptions(command.schema())) {
+      : command_(command),
+        visible_(VisibleOptions(command.schema())),
+        has_file_(command.schema().Find("config") != nullptr) {
     for (const VisibleOption& each : visible_) {
       if (each.option->positional) continue;
       Add(OptionName(each.key), each);
@@ -70,6 +72,8 @@ class OptionWords {
       if (!value && (i + 1 == words.size() || by_word_.contains(words[i + 1])))
         Misuse(fmt::format("{} needs a value", name));
       normal.push_back(kProtection + (value ? *value : words[++i]));
+      if (normal.back() == kProtection && option.option->type == OptionType::kText && !has_file_)
+        Misuse(fmt::format("{} needs a value, not an empty one", name));
     }
     return normal;
   }
@@ -105,6 +109,7 @@ class OptionWords {
 
   const Command& command_;
   std::vector<VisibleOption> visible_;
+  bool has_file_;  // of settings: an empty value takes away what stands there
   std::map<std::string, const VisibleOption*> by_word_;
 };
 

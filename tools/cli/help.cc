@@ -91,7 +91,8 @@ std::string Heading(const VisibleOption& each, const Schema& schema) {
   if (!each.choice.empty()) {
     const Option* choice = schema.Find(each.choice);
     const bool positional = choice != nullptr && choice->positional;
-    return fmt::format("Options of {}", positional ? each.choice : OptionName(each.choice));
+    return positional ? fmt::format("Options of the {}", each.choice)
+                      : fmt::format("Options of {}", OptionName(each.choice));
   }
   return each.option->section.empty() ? "Options" : fmt::format("Options [{}]", each.option->section);
 }

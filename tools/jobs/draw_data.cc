@@ -47,7 +47,7 @@ class Companions {
 
 void DrawDataOptions::Describe(Declare<DrawDataOptions>& declare) {
   using O = DrawDataOptions;
-  declare("name", &O::name, SyntheticTable, "what to draw").Positional();
+  declare("set", &O::name, SyntheticTable, "what to draw").Positional();
   declare("rows", &O::rows, "[1, inf)", "rows to draw").Letter('n');
   declare("seed", &O::seed, "[0, inf)", "row i of a seed is always the same, however many are drawn");
   declare("output", &O::output, "FILE",

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ort_ed/error.h"
 #include "runtime/data/planar.h"
 #include "tools/jobs/data/random_rows.h"
 #include "tools/jobs/log_z/estimator.h"
@@ -84,6 +85,25 @@ void WarnOfUnreliable(EvaluateResult& result, Observer& observer) {
         result, observer);
 }
 
+// The long work. Throws kInterrupted.
+void CompareWithData(const LoadedModel& loaded, const EnergyModel& model, const RowTable& data,
+                     const EvaluateOptions& options, const ChosenEstimator& estimator, EvaluateResult& result,
+                     Observer& observer) {
+  ModelEnergy energy(model, options.threads, observer);
+  EstimateNormaliser({.model = loaded,
+                      .energy = energy,
+                      .seed = options.seed,
+                      .threads = options.threads,
+                      .both_sides = true,
+                      .test_rows = RandomRows(data, options.raise_rows, options.seed),
+                      .test_chains = options.raise_chains},
+                     estimator, result, observer);
+  WarnOfUnreliable(result, observer);
+  if (options.comparison.samples > 0)
+    result.samples = CompareSamples(PathFrom(options.comparison.base, energy), data, options.comparison,
+                                    options.seed, options.threads, observer);
+}
+
 }  // namespace
 
 void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
@@ -129,19 +149,12 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   result.energy = ComputeMean(result.data_energies);
   result.base_nll = BaseNll(model, data, options.threads);
 
-  ModelEnergy energy(model, options.threads, observer);
-  EstimateNormaliser({.model = loaded,
-                      .energy = energy,
-                      .seed = options.seed,
-                      .threads = options.threads,
-                      .both_sides = true,
-                      .test_rows = RandomRows(data, options.raise_rows, options.seed),
-                      .test_chains = options.raise_chains},
-                     estimator, result, observer);
-  WarnOfUnreliable(result, observer);
-  if (options.comparison.samples > 0)
-    result.samples = CompareSamples(PathFrom(options.comparison.base, energy), data, options.comparison,
-                                    options.seed, options.threads, observer);
+  try {
+    CompareWithData(loaded, model, data, options, estimator, result, observer);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    result.complete = false;
+  }
   result.seconds = stopwatch.Seconds();
   return result;
 }

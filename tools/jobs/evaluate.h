@@ -51,7 +51,8 @@ struct EvaluateResult : JobResult {
   double BitsPerDimension() const;
 };
 
-// How likely the data is under the model, and how the model's samples compare with it. Throws kInterrupted.
+// How likely the data is under the model, and how the model's samples compare with it. Stopped early, the
+// result has no figures that can be trusted but the energies of the data.
 EvaluateResult Evaluate(const LoadedModel& model, const RowTable& data, const EvaluateOptions& options,
                         Observer& observer);
 

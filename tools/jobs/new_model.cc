@@ -7,7 +7,6 @@
 #include "models/base/base_distribution.h"
 #include "models/inspect/model_summary.h"
 #include "runtime/data/row_reader.h"
-#include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
@@ -47,13 +46,7 @@ EnergySpec MakeSpec(const NewModelOptions& options, Observer& observer) {
   EnergySpec spec;
   spec.architecture = options.architecture;
   spec.dimension = options.dimension.value_or(0);
-  if (!options.image_shape.empty()) {
-    const auto shape = ParseShape(options.image_shape);
-    if (!shape)
-      throw OptionError("image_shape",
-                        "must be a height and a width such as 28x28, not '" + options.image_shape + "'");
-    spec.image_shape = *shape;
-  }
+  spec.image_shape = ParseImageShape(options.image_shape);
   spec.seed = options.seed;
   spec.base_mean = BaseMean(options, spec, observer);
   return spec;

@@ -46,10 +46,15 @@ using OptionMap = std::map<std::string, OptionValue>;
 
 // One of several kinds (a sampler, an architecture, ...), with options of that kind; those that are left out
 // have their defaults. Several kinds joined by '+' where the table of kinds allows it.
-struct Choice {
-  Choice() = default;
-  Choice(std::string name, OptionMap given = {}) : kind(std::move(name)), options(std::move(given)) {}
-  Choice(const char* name) : kind(name) {}
+struct ORT_ED_API Choice {
+  Choice();
+  Choice(std::string name, OptionMap given = {});
+  Choice(const char* name);
+  Choice(const Choice&);
+  Choice(Choice&&) noexcept;
+  Choice& operator=(const Choice&);
+  Choice& operator=(Choice&&) noexcept;
+  ~Choice();
 
   std::string kind;
   OptionMap options;
@@ -213,17 +218,47 @@ ORT_ED_API Option& AddOption(Schema& schema, std::string_view section, std::stri
                              std::string_view domain, std::string_view help, OptionType type,
                              std::ptrdiff_t offset, OptionValue (*get)(const void*),
                              void (*set)(void*, const OptionValue&));
-ORT_ED_API Option& AddEnumOption(Schema& schema, std::string_view section, std::string_view key,
-                                 std::span<const std::pair<const char*, int>> names, std::string_view help,
-                                 std::ptrdiff_t offset, OptionValue (*get)(const void*),
-                                 void (*set)(void*, const OptionValue&));
+// One more value of an enumeration.
+ORT_ED_API void AddEnumValue(Option& option, const char* name, int value);
 ORT_ED_API void AddOptions(Schema& schema, std::string_view section, const Schema& inner,
                            std::ptrdiff_t offset, const std::optional<Option::Condition>& condition);
+// Lives as long as the program.
+ORT_ED_API const Schema& MakeSchema(const void* defaults, void* (*create)(), void (*destroy)(void*),
+                                    void (*describe)(Schema&));
 
 }  // namespace options_detail
 
 template <typename Options>
 const Schema& SchemaOf();
+
+// What may follow a declaration.
+class ORT_ED_API DeclaredOption {
+ public:
+  explicit DeclaredOption(Option& option) : option_(option) {}
+  DeclaredOption& Letter(char letter) { return option_.letter = letter, *this; }
+  DeclaredOption& Positional() { return option_.positional = option_.required = true, *this; }
+  DeclaredOption& Required() { return option_.required = true, *this; }
+  DeclaredOption& MayChange() { return option_.may_change = true, *this; }
+  // Help says this where the default value does not tell: "half of steps".
+  DeclaredOption& Default(std::string text);
+  // Another name, e.g. a former one, of a value of an enumeration.
+  template <typename Enum>
+  DeclaredOption& Alias(std::string name, Enum value) {
+    return AddName(std::move(name), static_cast<int>(value));
+  }
+  DeclaredOption& Formerly(std::string key);
+  // Without effect unless the other option lies in the domain; "true" for a flag, "*" for any text, "!" in
+  // front of what it must not be. Where several share a key, it is refused if it has no effect for any.
+  DeclaredOption& When(std::string key, std::string domain);
+  // Of a choice.
+  DeclaredOption& Prefix(std::string prefix);
+  DeclaredOption& Table(std::string table);
+
+ private:
+  DeclaredOption& AddName(std::string name, int value);
+
+  Option& option_;
+};
 
 // Builds the schema of a struct; handed to its Describe().
 template <typename Self>
@@ -231,33 +266,7 @@ class Declare {
  public:
   Declare(Schema& schema, const Self& defaults) : schema_(schema), defaults_(defaults) {}
 
-  // What may follow a declaration.
-  class Declared {
-   public:
-    explicit Declared(Option& option) : option_(option) {}
-    Declared& Letter(char letter) { return option_.letter = letter, *this; }
-    Declared& Positional() { return option_.positional = option_.required = true, *this; }
-    Declared& Required() { return option_.required = true, *this; }
-    Declared& MayChange() { return option_.may_change = true, *this; }
-    // Help says this where the default value does not tell: "half of steps".
-    Declared& Default(std::string text) { return option_.default_text = std::move(text), *this; }
-    // Another name, e.g. a former one, of a value of an enumeration.
-    template <typename Enum>
-    Declared& Alias(std::string name, Enum value) {
-      return option_.names.emplace_back(std::move(name), static_cast<int>(value)), *this;
-    }
-    Declared& Formerly(std::string key) { return option_.old_keys.push_back(std::move(key)), *this; }
-    // Without effect unless the other option lies in the domain; "true" for a flag, "*" for any text.
-    Declared& When(std::string key, std::string domain) {
-      return option_.conditions.push_back({std::move(key), std::move(domain)}), *this;
-    }
-    // Of a choice.
-    Declared& Prefix(std::string prefix) { return option_.prefix = std::move(prefix), *this; }
-    Declared& Table(std::string table) { return option_.table = std::move(table), *this; }
-
-   private:
-    Option& option_;
-  };
+  using Declared = DeclaredOption;
 
   template <typename T>
   Declared operator()(std::string_view key, T Self::*member, std::string_view domain, std::string_view help) {
@@ -272,10 +281,11 @@ class Declare {
                                                     std::initializer_list<std::pair<const char*, Enum>> names,
                                                     std::string_view help) {
     using Access = options_detail::EnumMember<Enum>;
-    std::vector<std::pair<const char*, int>> numbers;
-    for (const auto& [name, value] : names) numbers.emplace_back(name, static_cast<int>(value));
-    return Declared(options_detail::AddEnumOption(schema_, section_, key, numbers, help, Offset(member),
-                                                  Access::Get, Access::Set));
+    Option& option = options_detail::AddOption(schema_, section_, key, "", help, OptionType::kText,
+                                               Offset(member), Access::Get, Access::Set);
+    for (const auto& [name, value] : names)
+      options_detail::AddEnumValue(option, name, static_cast<int>(value));
+    return Declared(option);
   }
 
   // A choice among kinds, whose own options stand beside it.
@@ -312,15 +322,13 @@ class Declare {
 template <typename Options>
 const Schema& SchemaOf() {
   static const Options defaults{};
-  static const Schema schema = [] {
-    Schema made;
-    made.defaults = &defaults;
-    made.create = [] { return static_cast<void*>(new Options{}); };
-    made.destroy = [](void* object) { delete static_cast<Options*>(object); };
-    Declare<Options> declare(made, defaults);
-    Options::Describe(declare);
-    return made;
-  }();
+  static const Schema& schema = options_detail::MakeSchema(
+      &defaults, [] { return static_cast<void*>(new Options{}); },
+      [](void* object) { delete static_cast<Options*>(object); },
+      [](Schema& made) {
+        Declare<Options> declare(made, defaults);
+        Options::Describe(declare);
+      });
   return schema;
 }
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "ort_ed/chains.h"
 #include "ort_ed/export.h"
-#include "ort_ed/sampler.h"
 
 namespace ort_ed {
 

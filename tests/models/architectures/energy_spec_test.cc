@@ -122,10 +122,11 @@ TEST(EnergySpec, TooManyParametersAreRefusedBeforeTheyAreMade) {
 
 TEST(EnergySpec, ImageShapesAreParsed) {
   EXPECT_THAT(ParseImageShape("28x30"), ElementsAre(28, 30));
+  EXPECT_TRUE(ParseImageShape("").empty());
   for (const char* text :
-       {"", "28", "28x", "x28", "28x28x3", "0x3", "-1x3", "3 x3", "28X28", "axb", "+3x3", "03x3"})
+       {"28", "28x", "x28", "28x28x3", "0x3", "-1x3", "3 x3", "28X28", "axb", "+3x3", "03x3"})
     ExpectError(
-        ErrorCode::kInvalidArgument, [&] { ParseImageShape(text); }, "HEIGHTxWIDTH");
+        ErrorCode::kInvalidArgument, [&] { ParseImageShape(text); }, "image_shape", "28x28");
 }
 
 TEST(Registry, EveryDefaultIsValid) {

@@ -1,6 +1,8 @@
 #include "runtime/support/atomic_file.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +47,24 @@ TEST(AtomicFile, ALinkStaysALinkAndAModeAMode) {
   EXPECT_EQ(FileContents(path), "new");
   EXPECT_EQ(std::filesystem::status(path).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(AtomicFile, WhatAKilledProgramLeftIsRemoved) {
+  const TempDir folder;
+  const std::string path = folder.File("m.onnx");
+  const std::vector<std::string> kept = {"m.onnx", "m.onnx.tmp-abc", "m.onnx.tmp-abcdefg",
+                                         "n.onnx.tmp-abcdef"};
+  for (const std::string& name : kept) WriteFileAtomically(folder.File(name), "mine");
+  WriteFileAtomically(folder.File("m.onnx.tmp-abc123"), "left behind");
+  {
+    AtomicFile under_way(path);
+    under_way.Write("new");
+    RemoveAbandoned(path);
+    under_way.Commit();
+  }
+  EXPECT_EQ(FileContents(path), "new");
+  EXPECT_FALSE(std::filesystem::exists(folder.File("m.onnx.tmp-abc123")));
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder.File(name))) << name;
 }
 
 TEST(AtomicFile, MissingFolderIsAnErrorThatNamesThePath) {

@@ -75,10 +75,12 @@ TEST_F(EvaluateJob, RefusesWhatCannotBeBeforeTheWork) {
 
 TEST_F(EvaluateJob, StopsWhereTheObserverAsks) {
   CountingObserver observer(5);
-  ExpectError(
-      ErrorCode::kInterrupted,
-      [&] { Evaluate(LoadedModel(dir_.File("model.onnx")), data_, {.estimator = "ais"}, observer); },
-      "interrupted");
+  const EvaluateResult result =
+      Evaluate(LoadedModel(dir_.File("model.onnx")), data_, {.estimator = "ais"}, observer);
+  EXPECT_FALSE(result.complete);
+  EXPECT_FALSE(result.samples);
+  EXPECT_EQ(result.data_energies.size(), static_cast<size_t>(data_.rows));
+  EXPECT_TRUE(Run({.estimator = "exact", .comparison = {.samples = 0}}, data_).complete);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "ort_ed/random.h"
 #include "tests/trainer/autodiff/gradient_check.h"
+#include "tests/trainer/objective/loss_model.h"
 #include "trainer/objective/objective.h"
 
 namespace ort_ed {
@@ -16,17 +17,9 @@ struct LossCase {
 };
 
 onnx::ModelProto LossModel(const LossCase& test) {
-  onnx::ModelProto model;
-  model.mutable_graph()->set_name("loss");
-  GraphBuilder builder(model);
-  const std::vector<int64_t> shape = test.column ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1};
-  const Value energies = builder.Input("energies", shape);
-  const Value group_weight = builder.Input("group_weight", std::vector<int64_t>{1});
-  const ObjectiveNodes loss = MakeObjective({"contrastive-divergence", {{"energy_l2", test.energy_l2}}})
-                                  ->Emit({energies, test.negatives, {&builder, ""}, group_weight});
-  builder.Output(builder.Named(loss.losses, "losses"), std::vector<int64_t>{3});
-  builder.Output(builder.Named(loss.energy_weights, "c"), shape);
-  return model;
+  return BuildLossModel({.objective = {"contrastive-divergence", {{"energy_l2", test.energy_l2}}},
+                         .negatives = test.negatives,
+                         .column = test.column});
 }
 
 // The definition: the mean over groups of U+ - mean U- + l2 (U+^2 + mean U-^2).

@@ -4,6 +4,7 @@
 
 #include "ort_ed/random.h"
 #include "tests/trainer/autodiff/gradient_check.h"
+#include "tests/trainer/objective/loss_model.h"
 #include "trainer/objective/objective.h"
 
 namespace ort_ed {
@@ -18,20 +19,10 @@ struct LossCase {
 };
 
 onnx::ModelProto LossModel(const LossCase& test) {
-  onnx::ModelProto model;
-  model.mutable_graph()->set_name("loss");
-  GraphBuilder builder(model);
-  const std::vector<int64_t> shape = test.column ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1};
-  const Value energies = builder.Input("energies", shape);
-  const Value weights = test.weighted
-                            ? builder.Input("log_weights", std::vector<int64_t>{-1, 1 + test.negatives})
-                            : Value{&builder, ""};
-  const Value group_weight = builder.Input("group_weight", std::vector<int64_t>{1});
-  const ObjectiveNodes loss = MakeObjective({"energy-discrepancy", {{"w", test.w}}})
-                                  ->Emit({energies, test.negatives, weights, group_weight});
-  builder.Output(builder.Named(loss.losses, "losses"), std::vector<int64_t>{3});
-  builder.Output(builder.Named(loss.energy_weights, "c"), shape);
-  return model;
+  return BuildLossModel({.objective = {"energy-discrepancy", {{"w", test.w}}},
+                         .negatives = test.negatives,
+                         .weighted = test.weighted,
+                         .column = test.column});
 }
 
 struct Groups {

@@ -10,6 +10,14 @@
 namespace ort_ed {
 namespace {
 
+void SetControl(TestTensors& inputs, const StepControl& control) {
+  inputs["learning_rate"] = {{1}, {control.learning_rate}};
+  inputs["step_size"] = {{1}, {control.step_size}};
+  inputs["epsilon"] = {{1}, {control.epsilon}};
+  inputs["threshold"] = {{1}, {control.threshold}};
+  inputs["average_weight"] = {{1}, {control.average}};
+}
+
 using Vector = std::vector<double>;
 
 // The textbook forms, one element at a time, in double precision.
@@ -151,11 +159,7 @@ TEST_P(OptimizerTest, FollowsTheTextbookForSeveralSteps) {
     const StepControl control = MakeControl(options, lr, t);
     TestTensors inputs = state;
     inputs["gradient"] = {{kSize}, gradient};
-    inputs["learning_rate"] = {{1}, {control.learning_rate}};
-    inputs["step_size"] = {{1}, {control.step_size}};
-    inputs["epsilon"] = {{1}, {control.epsilon}};
-    inputs["threshold"] = {{1}, {control.threshold}};
-    inputs["average_weight"] = {{1}, {control.average}};
+    SetControl(inputs, control);
     const TestTensors outputs = session.Run(inputs);
     for (const std::string& kind : StateNames(options)) {
       state[kind] = outputs.at("next_" + kind);
@@ -196,11 +200,7 @@ TEST(Optimizer, L1HasTheStationaryPointsOfThePenalisedLoss) {
       inputs["gradient"].shape = {4};
       for (size_t i = 0; i < 4; ++i) gradient.push_back(a[i] * (state["parameters"].values[i] - b[i]));
       const StepControl control = MakeControl(options, 0.02 / (1 + 0.01 * t), t);
-      inputs["learning_rate"] = {{1}, {control.learning_rate}};
-      inputs["step_size"] = {{1}, {control.step_size}};
-      inputs["epsilon"] = {{1}, {control.epsilon}};
-      inputs["threshold"] = {{1}, {control.threshold}};
-      inputs["average_weight"] = {{1}, {control.average}};
+      SetControl(inputs, control);
       const TestTensors outputs = session.Run(inputs);
       for (const std::string& name : StateNames(options)) state[name] = outputs.at("next_" + name);
     }

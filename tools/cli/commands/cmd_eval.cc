@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
@@ -131,6 +132,7 @@ void RunEval(const EvalCommand& command) {
   const int64_t dimension = ModelFor(model, command.evaluate.comparison.sampler).dimension();
   const RowTable data = ReadRows(command.data, command.binarise.ForRows(command.evaluate.seed, dimension));
   const EvaluateResult result = Evaluate(model, data, command.evaluate, terminal);
+  if (!result.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
   if (command.json) {
     std::cout << ToJson(result).dump(2) << "\n";
   } else {

@@ -61,7 +61,10 @@ void RunLogZ(const LogZCommand& command) {
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> writable;
-  if (command.write) writable.emplace(command.model);
+  if (command.write) {
+    RemoveAbandoned(command.model);
+    writable.emplace(command.model);
+  }
   std::optional<RowTable> data;
   if (!command.data.empty())
     data = ReadRows(command.data, command.binarise.ForRows(command.log_z.seed, model.dimension()));

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tools/jobs/log_z/estimator.h"
 
 namespace ort_ed {
@@ -10,6 +12,15 @@ bool IsNormalised(const ModelMetadata& metadata) {
   return metadata.base && metadata.architecture == "made" && metadata.log_z;
 }
 
+// How chains move and where they begin may be meant for other chains of the job as well.
+void RefuseAnnealing(const OptionMap& options, const std::string& reason) {
+  for (const char* key : {"chains", "spacing", "temperatures"})
+    if (options.contains(key))
+      throw OptionError(
+          key, fmt::format("has no effect with `estimator` auto: {}; choose `estimator` ais", reason),
+          OptionError::Problem::kNoEffect);
+}
+
 // From a learned base its own proposals go far in one step.
 OptionMap ChooseOptions(const ModelMetadata& metadata, OptionMap options) {
   if (metadata.base) options.try_emplace("sampler", std::string("refill"));
@@ -18,8 +29,16 @@ OptionMap ChooseOptions(const ModelMetadata& metadata, OptionMap options) {
 
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Observer& observer) {
   const ModelMetadata& metadata = request.model.metadata();
-  if (IsNormalised(metadata)) return kMetadataEstimator.estimate(request, {}, observer);
-  if (request.model.dimension() <= kEnumerateUpTo) return kExactEstimator.estimate(request, {}, observer);
+  const int64_t dimension = request.model.dimension();
+  if (IsNormalised(metadata)) {
+    RefuseAnnealing(options, "the model is normalised, its log Z is known");
+    return kMetadataEstimator.estimate(request, {}, observer);
+  }
+  if (dimension <= kEnumerateUpTo) {
+    RefuseAnnealing(options, fmt::format("with {} variables, and up to {}, log Z is computed exactly",
+                                         dimension, kEnumerateUpTo));
+    return kExactEstimator.estimate(request, {}, observer);
+  }
   return kAisEstimator.estimate(request, ChooseOptions(metadata, options), observer);
 }
 

@@ -27,7 +27,8 @@ void LogZOptions::Describe(Declare<LogZOptions>& declare) {
   declare("estimator", &Self::estimator, EstimatorTable, "how log Z is estimated").Formerly("method");
   declare("seed", &Self::seed, "[0, inf)",
           "of chains, proposals and the rows where raise starts, and of the bits that are drawn of grey "
-          "values");
+          "values")
+      .When("estimator", "!exact|metadata");
   declare("threads", &Self::threads, "[0, inf)", "threads; 0: all cores");
 }
 

@@ -20,9 +20,10 @@ enum class PathBase { kModel, kUniform };
 
 // The option `base` of every struct that has one.
 template <typename Options>
-void DescribeBase(Declare<Options>& declare, PathBase Options::*member) {
-  declare("base", member, {{"model", PathBase::kModel}, {"uniform", PathBase::kUniform}},
-          "where the path begins: model (the base distribution in its metadata, else uniform) or uniform");
+DeclaredOption DescribeBase(Declare<Options>& declare, PathBase Options::*member) {
+  return declare(
+      "base", member, {{"model", PathBase::kModel}, {"uniform", PathBase::kUniform}},
+      "where the path begins: model (the base distribution in its metadata, else uniform) or uniform");
 }
 
 EnergyPath PathFrom(PathBase base, ModelEnergy& energy);

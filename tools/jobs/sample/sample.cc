@@ -107,8 +107,8 @@ int64_t ExpectedEvaluations(const SampleSchedule& schedule, const Choice& sample
 void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer) {
   const auto impossible = std::ranges::count_if(chains.energies, [](double u) { return std::isinf(u); });
   if (impossible > 0)
-    Warn(fmt::format("{} of {} chains are in states of infinite energy, which have no probability",
-                     impossible, chains.count),
+    Warn(fmt::format("chains in states of infinite energy, which have no probability: {} of {}", impossible,
+                     chains.count),
          result, observer);
   constexpr double kMixed = 1.1;
   if (result.diagnostics.energy_r_hat > kMixed || result.diagnostics.coordinate_r_hat > kMixed)
@@ -154,10 +154,11 @@ SampleSchedule MakeSchedule(const SampleOptions& options, const SampleStart& sta
       options.thin.value_or(std::max<int64_t>(1, (schedule.steps - schedule.burn_in) / schedule.draws));
   if (schedule.first() <= schedule.burn_in) {
     throw OptionError(
-        "steps", fmt::format("must be {} or more: {} samples from {} chains are {} of each, {} steps apart, "
-                             "after a burn-in of {} steps (more chains need fewer)",
-                             schedule.burn_in + 1 + (schedule.draws - 1) * schedule.thin, schedule.samples,
-                             schedule.chains, schedule.draws, schedule.thin, schedule.burn_in));
+        "steps",
+        fmt::format("must be {} or more: each chain gives {} of the {} samples, {} steps apart, after "
+                    "a burn-in of {} steps (more chains need fewer)",
+                    schedule.burn_in + 1 + (schedule.draws - 1) * schedule.thin, schedule.draws,
+                    schedule.samples, schedule.thin, schedule.burn_in));
   }
   return schedule;
 }

@@ -90,8 +90,8 @@ void ComparisonOptions::Describe(Declare<ComparisonOptions>& declare) {
   declare("mmd_null", &Self::mmd_null, "[0, inf)",
           "shuffles of samples and data that tell how the MMD scatters without a difference, e.g. 100")
       .When("samples", "[1, inf)");
-  declare("sampler", &Self::sampler, AnnealingSamplerTable, "how chains move");
-  DescribeBase(declare, &Self::base);
+  declare("sampler", &Self::sampler, AnnealingSamplerTable, "how chains move").When("samples", "[1, inf)");
+  DescribeBase(declare, &Self::base).When("samples", "[1, inf)");
 }
 
 void CheckComparison(const ComparisonOptions& options, const RowTable& data) {

@@ -75,6 +75,8 @@ class Reader {
   void Read(const toml::table& root) {
     for (const auto& [key, node] : root) {
       const toml::table* section = node.as_table();
+      if (node.is_array_of_tables() && Contains(Sections(), std::string(key.str())))
+        Fail(key.source(), fmt::format("write [{0}]: [[{0}]] is a list of sections", key.str()));
       if (section == nullptr || !Contains(Sections(), std::string(key.str())))
         Fail(key.source(),
              fmt::format("unknown {} '{}'; the sections are {}", section ? "section" : "top-level key",

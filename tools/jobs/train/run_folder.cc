@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/atomic_file.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/metrics.h"
 #include "tools/jobs/train/train_options.h"
@@ -39,10 +40,7 @@ void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& n
     if (matches(entry.path().filename().string())) fs::remove(entry.path());
 }
 
-bool IsTemporary(const std::string& name) {
-  const size_t suffix = name.rfind(".tmp-");
-  return suffix != std::string::npos && name.size() == suffix + 11;  // see AtomicFile
-}
+bool IsTemporary(const std::string& name) { return IsTemporaryName(name); }
 
 bool IsOfARun(const std::string& name) {
   return name == run_file::kConfig || name == run_file::kModel || name == run_file::kBestModel ||

@@ -151,6 +151,7 @@ TEST_F(Toml, MistakesAreReportedWithFileAndLine) {
   ExpectMistake("\n[optimiser]\nseed = 1\n", "2",
                 "unknown section 'optimiser'; the sections are data, model,");
   ExpectMistake("seed = 1\n", "1", "unknown top-level key 'seed'");
+  ExpectMistake("[[data]]\n", "1", "write [data]: [[data]] is a list of sections");
   ExpectMistake("[run]\nseed = 1\n", "2", "'seed' belongs into the section [optimizer]");
   ExpectMistake("[run]\nsteps = \"many\"\n", "2", "steps must be a whole number");
   ExpectMistake("[run]\nsteps = 10.0\n", "2", "steps must be a whole number");

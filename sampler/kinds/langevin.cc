@@ -1,12 +1,11 @@
-#pragma once
-
 #include <cmath>
 
-#include "ort_ed/options.h"
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/heat_bath.h"
+#include "sampler/kinds/sampler_kinds.h"
 
 namespace ort_ed {
+namespace {
 
 struct LangevinOptions {
   double step_size = 0.2;
@@ -42,5 +41,28 @@ class LangevinFlips final : public FlipProposal {
 
   double cost_;
 };
+
+enum class Correction : bool { kNone, kMetropolis };
+
+template <uint32_t purpose, Correction correction>
+class Langevin final : public GradientSampler {
+ public:
+  using Options = LangevinOptions;
+
+  Langevin(const EnergyPath& target, const Options& options, int threads)
+      : GradientSampler(target, threads, purpose, std::make_unique<LangevinFlips>(options.step_size),
+                        correction == Correction::kMetropolis) {}
+};
+
+using Dula = Langevin<0x44554C41, Correction::kNone>;         // "DULA"
+using Dmala = Langevin<0x444D414C, Correction::kMetropolis>;  // "DMAL"
+
+}  // namespace
+
+extern const SamplerKind kDulaSampler =
+    MakeSamplerKind<Dula>("dula", "discrete Langevin, unadjusted: fast, biased by its step size",
+                          {.needs_gradient = true, .exact = false});
+extern const SamplerKind kDmalaSampler =
+    MakeSamplerKind<Dmala>("dmala", "discrete Langevin with Metropolis correction", {.needs_gradient = true});
 
 }  // namespace ort_ed

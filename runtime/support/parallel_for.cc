@@ -1,0 +1,64 @@
+#include "runtime/support/parallel_for.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ort_ed/error.h"
+
+namespace ort_ed {
+namespace {
+
+int CountCores() {
+  const int allowed = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::FILE* const file = std::fopen("/sys/fs/cgroup/cpu.max", "r");
+  if (file == nullptr) return allowed;
+  double quota = 0, period = 0;
+  const int numbers = std::fscanf(file, "%lf %lf", &quota, &period);
+  std::fclose(file);
+  if (numbers != 2 || period <= 0) return allowed;  // "max"
+  return std::clamp(static_cast<int>(std::ceil(quota / period)), 1, allowed);
+}
+
+}  // namespace
+
+int ThreadCount(int requested) {
+  if (requested < 0) throw Error(ErrorCode::kInvalidArgument, "the number of threads must not be negative");
+  static const int cores = CountCores();
+  return requested > 0 ? requested : cores;
+}
+
+void parallel_detail::Run(int threads, int64_t count, double work,
+                          void (*call)(const void* body, int64_t index), const void* body) {
+  constexpr double kWorthAThread = 1e5;
+  const int64_t useful =
+      std::min<int64_t>({ThreadCount(threads), count, 1 + static_cast<int64_t>(work / kWorthAThread)});
+  std::atomic<int64_t> next{0};
+  std::exception_ptr failure;
+  int64_t failed = count;
+  std::mutex failure_mutex;
+  const auto run = [&] {
+    int64_t index = 0;
+    try {
+      while ((index = next.fetch_add(1, std::memory_order_relaxed)) < count) call(body, index);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (index < failed) failure = std::current_exception();
+      failed = std::min(failed, index);
+      next = count;
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int64_t helper = 1; helper < useful; ++helper) helpers.emplace_back(run);
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace ort_ed
