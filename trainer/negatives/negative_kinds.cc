@@ -11,6 +11,8 @@ extern const NegativeKind kNeighbourhoodNegatives;
 extern const NegativeKind kEraseNegatives;
 extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
+extern const NegativeKind kRatioMatchingNegatives;
+extern const NegativeKind kConcreteScoreNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -22,6 +24,8 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kEraseNegatives,
       &kCdNegatives,
       &kPcdNegatives,
+      &kRatioMatchingNegatives,
+      &kConcreteScoreNegatives,
   };
   // clang-format on
   return kKinds;

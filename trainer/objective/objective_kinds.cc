@@ -6,11 +6,15 @@ namespace ort_ed {
 
 extern const ObjectiveKind kEnergyDiscrepancyObjective;
 extern const ObjectiveKind kContrastiveDivergenceObjective;
+extern const ObjectiveKind kRatioMatchingObjective;
+extern const ObjectiveKind kConcreteScoreObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
       &kContrastiveDivergenceObjective,
+      &kRatioMatchingObjective,
+      &kConcreteScoreObjective,
   };
   return kKinds;
 }
