@@ -99,9 +99,10 @@ TEST(TrainOptions, MistakesAreNamedWithWhatIsAllowed) {
   expect("epsilon", "0.1,low", "epsilon must be a number, not '0.1,low'");
   expect("epsilon", ",", "must be a number");
   expect("optimizer", "adamax", "optimizer must be one of adam, adamw, sgd, not 'adamax'");
+  std::string methods;
+  for (const NegativeKind* kind : NegativeKinds()) methods += std::string(kind->name) + ", ";
   for (const char* method : {"gibbs", "grid+gibbs", "", "+"})
-    expect("method", method,
-           "must be one of bernoulli, pool, grid, neighbourhood, erase, cd, pcd, or several joined by +");
+    expect("method", method, "must be one of " + methods + "or several joined by +");
   expect("freeze_zeros", "maybe", "must be true or false");
   expect("log_every", "10x", "must be a number of steps (500) or a time (60s, 5m, 1h), not '10x'");
   expect("log_every", "-5", "must be a number of steps (500) or a time");
