@@ -66,6 +66,10 @@ class Learner {
   // model cannot be differentiated by its input.
   std::shared_ptr<const EnergyFunction> CurrentEnergy(bool gradient = false);
 
+  // LearnerOptions::tensor of the network with its present parameters, for states [rows, dimension()]: as
+  // many values for each row.
+  void CurrentTensor(std::span<const float> states, std::span<float> values);
+
   // What there is of state, without its values; and the values of one of these.
   std::vector<StateTensor> DescribeState() const;
   std::vector<float> ReadValues(const StateTensor& tensor);

@@ -13,6 +13,7 @@ extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRatioMatchingNegatives;
 extern const NegativeKind kConcreteScoreNegatives;
+extern const NegativeKind kEbGfnNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -26,6 +27,7 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kPcdNegatives,
       &kRatioMatchingNegatives,
       &kConcreteScoreNegatives,
+      &kEbGfnNegatives,
   };
   // clang-format on
   return kKinds;

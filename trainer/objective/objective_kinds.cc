@@ -8,13 +8,12 @@ extern const ObjectiveKind kEnergyDiscrepancyObjective;
 extern const ObjectiveKind kContrastiveDivergenceObjective;
 extern const ObjectiveKind kRatioMatchingObjective;
 extern const ObjectiveKind kConcreteScoreObjective;
+extern const ObjectiveKind kTrajectoryBalanceObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
-      &kEnergyDiscrepancyObjective,
-      &kContrastiveDivergenceObjective,
-      &kRatioMatchingObjective,
-      &kConcreteScoreObjective,
+      &kEnergyDiscrepancyObjective, &kContrastiveDivergenceObjective, &kRatioMatchingObjective,
+      &kConcreteScoreObjective,     &kTrajectoryBalanceObjective,
   };
   return kKinds;
 }

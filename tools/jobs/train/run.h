@@ -74,6 +74,7 @@ class Run {
   Checkpoint MakeCheckpoint();
   onnx::ModelProto MakeDeployable();
   void WriteModel(const char* file);
+  void WriteCompanions();
   void ReportProgress();
 
   RunSetup setup_;

@@ -124,6 +124,8 @@ void AdaptNetwork(onnx::ModelProto& model, const NetworkOptions& network, const 
   AttachBase(model, network.base, {dataset.mean});
 }
 
+uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
+
 RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const TrainOptions& options = setup.options;
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
@@ -132,7 +134,9 @@ RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
           .image_shape = ParseImageShape(given.empty() ? known : given),
           .mean = setup.dataset.mean,
           .step_negatives = options.batch.batch_size * options.contrast.negatives,
-          .threads = options.run.threads};
+          .threads = options.run.threads,
+          .seed = Seed(options),
+          .device = ParseDevice(options.run.device)};
 }
 
 // An enumeration has the row itself among its negatives: w = 1 would count it twice.
@@ -209,8 +213,6 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
                            found->second, value));
   }
 }
-
-uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
 
 }  // namespace
 
