@@ -14,6 +14,7 @@ extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRatioMatchingNegatives;
 extern const NegativeKind kConcreteScoreNegatives;
 extern const NegativeKind kEbGfnNegatives;
+extern const NegativeKind kAloeNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -28,6 +29,7 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kRatioMatchingNegatives,
       &kConcreteScoreNegatives,
       &kEbGfnNegatives,
+      &kAloeNegatives,
   };
   // clang-format on
   return kKinds;

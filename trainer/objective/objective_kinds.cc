@@ -9,12 +9,19 @@ extern const ObjectiveKind kContrastiveDivergenceObjective;
 extern const ObjectiveKind kRatioMatchingObjective;
 extern const ObjectiveKind kConcreteScoreObjective;
 extern const ObjectiveKind kTrajectoryBalanceObjective;
+extern const ObjectiveKind kWeightedLikelihoodObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
+  // clang-format off
   static constexpr const ObjectiveKind* kKinds[] = {
-      &kEnergyDiscrepancyObjective, &kContrastiveDivergenceObjective, &kRatioMatchingObjective,
-      &kConcreteScoreObjective,     &kTrajectoryBalanceObjective,
+      &kEnergyDiscrepancyObjective,
+      &kContrastiveDivergenceObjective,
+      &kRatioMatchingObjective,
+      &kConcreteScoreObjective,
+      &kTrajectoryBalanceObjective,
+      &kWeightedLikelihoodObjective,
   };
+  // clang-format on
   return kKinds;
 }
 
