@@ -13,6 +13,10 @@ extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRefillNegatives;
 extern const NegativeKind kLikelihoodNegatives;
+extern const NegativeKind kRatioMatchingNegatives;
+extern const NegativeKind kConcreteScoreNegatives;
+extern const NegativeKind kEbGfnNegatives;
+extern const NegativeKind kAloeNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -26,6 +30,10 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kPcdNegatives,
       &kRefillNegatives,
       &kLikelihoodNegatives,
+      &kRatioMatchingNegatives,
+      &kConcreteScoreNegatives,
+      &kEbGfnNegatives,
+      &kAloeNegatives,
   };
   // clang-format on
   return kKinds;

@@ -124,6 +124,8 @@ void AdaptMetadata(onnx::ModelProto& model, const NetworkOptions& network, int64
   SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
 }
 
+uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
+
 RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const TrainOptions& options = setup.options;
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
@@ -133,7 +135,9 @@ RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
           .mean = setup.dataset->mean,
           .base = setup.base,
           .step_negatives = options.batch.batch_size * options.contrast.negatives,
-          .threads = options.run.threads};
+          .threads = options.run.threads,
+          .seed = Seed(options),
+          .device = ParseDevice(options.run.device)};
 }
 
 // An enumeration has the row itself among its negatives: w = 1 would count it twice.
@@ -163,9 +167,9 @@ void TryEnergy(RunSetup& setup) {
     setup.learner->CurrentEnergy(needs.gradient);
   } catch (const Error& error) {
     if (!needs.gradient || error.code() != ErrorCode::kBadModel) throw;
-    throw OptionError("sampler", fmt::format("needs the gradient of the energy by the variables, which this "
-                                             "model does not have; gibbs does without. {}",
-                                             error.what()));
+    throw OptionError(needs.option, fmt::format("needs the gradient of the energy by the variables, which "
+                                                "this model does not have; {}. {}",
+                                                needs.instead, error.what()));
   }
 }
 
@@ -367,7 +371,7 @@ std::string DescribeTraining(const RunSetup& setup, int64_t step) {
         },
         value);
   };
-  for (const char* key : {"w", "energy_l2"})
+  for (const char* key : {"w", "energy_l2", "ratio_clip"})
     if (const auto found = chosen.find(key); found != chosen.end()) add(key, found->second);
   for (const auto& [key, value] : setup.negatives->Describe(options.Progress(step))) add(key, value);
   return json.dump();
