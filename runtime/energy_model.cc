@@ -50,6 +50,8 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kBaseOrder, std::ssize(metadata.base->order));
   if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
+  if (metadata.variables && metadata.variables->dimension() != dimension)
+    mismatch(metadata_key::kVariables, metadata.variables->dimension());
 }
 
 void CheckSizes(size_t values, size_t per_row, size_t energies) {
@@ -63,6 +65,18 @@ void CheckSizes(size_t values, size_t per_row, size_t energies) {
   throw Error(ErrorCode::kBadData, "the value in row " + std::to_string(index / dimension) + ", column " +
                                        std::to_string(index % dimension) + " (both from 0) is " + value +
                                        "; only 0 and 1 are allowed");
+}
+
+// `first_row`: the number of the first of the rows, from 0.
+void CheckVariables(const Variables& variables, std::span<const float> rows, size_t first_row) {
+  if (variables.all_binary()) return;
+  const auto dimension = static_cast<size_t>(variables.dimension());
+  for (size_t row = 0; row < rows.size() / dimension; ++row) {
+    const auto values = rows.subspan(row * dimension, dimension);
+    if (const auto broken = variables.FindBroken(values))
+      throw Error(ErrorCode::kBadData, "in row " + std::to_string(first_row + row) + " (from 0) " +
+                                           variables.DescribeBroken(values, *broken));
+  }
 }
 
 }  // namespace
@@ -82,6 +96,7 @@ struct EnergyModel::Impl {
     metadata = ParseMetadata(entries);
     CheckAgainstDimension(metadata, session.dimension(), name);
     if (metadata.base) base_tensors = ReadInitialisers(bytes, kBaseTensorPrefix);
+    variables = metadata.variables.value_or(Variables::Binary(session.dimension()));
     if (const auto fragment = entries.find(metadata_key::kGradientFragment); fragment != entries.end())
       KeepWithGradient(std::move(bytes), fragment->second);
   }
@@ -149,6 +164,7 @@ struct EnergyModel::Impl {
     ForEachBatch(energies.size(), [&](size_t first, size_t rows) {
       ScratchPool::Lease floats(scratch, rows * dimension);
       convert(first, rows, floats.data());
+      CheckVariables(variables, {floats.data(), rows * dimension}, first);
       session.Run(floats.data(), static_cast<int64_t>(rows), &energies[first]);
     });
   }
@@ -164,6 +180,7 @@ struct EnergyModel::Impl {
   std::atomic<double> row_nanoseconds{0};  // what a row lately took
   ModelMetadata metadata;
   std::map<std::string, std::vector<float>> base_tensors;  // by name without their prefix
+  Variables variables;
   bool has_gradient = false;
   std::vector<std::byte> gradient_bytes;  // until the gradient session is open
   std::mutex gradient_mutex;
@@ -184,6 +201,7 @@ EnergyModel EnergyModel::FromMemory(std::span<const std::byte> bytes, const Load
 
 int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }
 const ModelMetadata& EnergyModel::metadata() const { return impl_->metadata; }
+const Variables& EnergyModel::variables() const { return impl_->variables; }
 const Device& EnergyModel::device() const { return impl_->options.device; }
 bool EnergyModel::HasGradient() const { return impl_->has_gradient; }
 
@@ -212,6 +230,7 @@ void EnergyModel::Energy(std::span<const float> rows, std::span<float> energies)
       ThrowNotBinary(first * dimension + static_cast<size_t>(bad - values.begin()), dimension,
                      std::to_string(*bad));
     }
+    CheckVariables(impl_->variables, values, first);
     impl_->session.Run(values.data(), static_cast<int64_t>(count), &energies[first]);
   });
 }

@@ -91,6 +91,14 @@ std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
   return base;
 }
 
+Variables ParseList(const std::string& text) {
+  try {
+    return ParseVariables(text);
+  } catch (const Error& error) {
+    Reject(metadata_key::kVariables, text, (std::string("a list of variables: ") + error.what()).c_str());
+  }
+}
+
 }  // namespace
 
 ModelMetadata ParseMetadata(const Entries& entries) {
@@ -111,6 +119,8 @@ ModelMetadata ParseMetadata(const Entries& entries) {
   if (const std::string* text = Find(entries, metadata_key::kBaseMean))
     metadata.base_mean = ParseBaseMean(*text);
   metadata.base = ParseBase(entries);
+  if (const std::string* text = Find(entries, metadata_key::kVariables))
+    metadata.variables = ParseList(*text);
   metadata.log_z = ParseLogZ(entries);
   for (const auto& [key, value] : entries)
     if (key.starts_with(metadata_key::kPrefix) && key != metadata_key::kGradientFragment)

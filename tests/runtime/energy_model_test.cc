@@ -180,11 +180,31 @@ TEST(EnergyModel, LogLikelihoodNeedsALogZ) {
 TEST(EnergyModel, MetadataThatContradictsTheGraphIsRejected) {
   for (const auto& [key, value] : {std::pair{metadata_key::kDimension, "5"},
                                    {metadata_key::kImageShape, "2x3"},
-                                   {metadata_key::kBaseMean, "0.5,0.5"}})
+                                   {metadata_key::kBaseMean, "0.5,0.5"},
+                                   {metadata_key::kVariables, R"([{"name":"a"}])"}})
     ExpectError(
         ErrorCode::kBadModel, [&] { Load(WithMetadata(LinearModel(4), key, value)); }, key);
   const EnergyModel model = Load(WithMetadata(LinearModel(4), metadata_key::kImageShape, "2x2"));
   EXPECT_THAT(*model.metadata().image_shape, ElementsAre(2, 2));
+}
+
+TEST(EnergyModel, RowsWithTwoStatesOfOneVariableAreRefused) {
+  const EnergyModel plain = Load(LinearModel(4));
+  EXPECT_TRUE(plain.variables().all_binary());
+  EXPECT_EQ(plain.variables().dimension(), 4);
+  const EnergyModel model =
+      Load(WithMetadata(LinearModel(4), metadata_key::kVariables,
+                        R"([{"name":"on"},{"name":"size","kind":"ordered","labels":["S","M","L"]}])"));
+  EXPECT_EQ(model.variables()[1].labels.size(), 3u);
+  std::vector<float> energies(2);
+  model.Energy(std::vector<uint8_t>{1, 0, 1, 0, 0, 0, 0, 1}, energies);
+  EXPECT_THAT(energies, ElementsAre(4, 4));
+  const auto expect_refusal = [&](auto&& call) {
+    ExpectError(ErrorCode::kBadData, call, "in row 1 (from 0)", "'size' (columns 2 to 4, from 1)", "2 ones");
+  };
+  expect_refusal([&] { model.Energy(std::vector<uint8_t>{1, 0, 1, 0, 0, 1, 0, 1}, energies); });
+  expect_refusal([&] { model.Energy(std::vector<float>{1, 0, 1, 0, 0, 1, 0, 1}, energies); });
+  expect_refusal([&] { model.EnergyPacked(std::vector<uint8_t>{0xA0, 0x50}, energies); });
 }
 
 TEST(EnergyModel, GradientComesFromTheFragmentInTheMetadata) {

@@ -47,7 +47,8 @@ TEST(Metadata, WhatDoesNotParseIsRejectedByKey) {
       {"ort_ed.dimension", ""},         {"ort_ed.image_shape", "28"},  {"ort_ed.image_shape", "28x28x1"},
       {"ort_ed.image_shape", "28x0"},   {"ort_ed.image_shape", "28x"}, {"ort_ed.base_mean", "0.5,,0.5"},
       {"ort_ed.base_mean", "0.5,1.5"},  {"ort_ed.base_mean", "nan"},   {"ort_ed.base_mean", ""},
-      {"ort_ed.log_z", "large"},        {"ort_ed.log_z", "inf"},       {"ort_ed.log_z", "nan"},
+      {"ort_ed.variables", "[]"},       {"ort_ed.variables", "a,b"},   {"ort_ed.log_z", "large"},
+      {"ort_ed.log_z", "inf"},          {"ort_ed.log_z", "nan"},
   };
   for (const auto& [key, value] : bad)
     ExpectError(

@@ -32,10 +32,12 @@ class ORT_ED_API EnergyModel {
 
   int64_t dimension() const;
   const ModelMetadata& metadata() const;
+  const Variables& variables() const;  // of the metadata, or dimension() binary ones
   const Device& device() const;
 
   // Energies of rows x dimension() values, row-major, one per row. `rows` is energies.size() rows. Values
-  // other than 0 and 1 (NaN among them) throw kBadData naming row and column.
+  // other than 0 and 1 (NaN among them), and variables with no or several ones among their bits, throw
+  // kBadData naming row and column.
   void Energy(std::span<const float> rows, std::span<float> energies) const;
   void Energy(std::span<const uint8_t> rows, std::span<float> energies) const;
   // Rows packed as numpy.packbits(axis=1) packs them: variable 0 is the top bit of byte 0, PackedRowBytes() a

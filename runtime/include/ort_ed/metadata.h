@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ort_ed/export.h"
+#include "ort_ed/variables.h"
 
 namespace ort_ed {
 
@@ -26,6 +27,8 @@ inline constexpr char kBase[] = "ort_ed.base";
 inline constexpr char kBaseOrder[] = "ort_ed.base_order";  // variables with commas, as drawn; none: ascending
 // "1" or "2", where the graph shows that the energy is a polynomial of that degree in x.
 inline constexpr char kDegree[] = "ort_ed.degree";
+// The list of variables over the D bits (variables.h); without it there are D binary ones.
+inline constexpr char kVariables[] = "ort_ed.variables";
 inline constexpr char kTraining[] = "ort_ed.training";        // JSON object: how it was trained
 inline constexpr char kLogZ[] = "ort_ed.log_z";               // decimal
 inline constexpr char kLogZError[] = "ort_ed.log_z_error";    // standard error, decimal
@@ -68,6 +71,7 @@ struct ModelMetadata {
   std::optional<int> degree;                        // of a polynomial in x
   std::vector<float> base_mean;                     // empty without such a base distribution
   std::optional<AutoregressiveDescription> base;    // or this one
+  std::optional<Variables> variables;               // over the bits; else all are binary
   std::optional<LogZ> log_z;
   std::map<std::string, std::string> raw;  // every ort_ed.* entry as it stands, without the gradient fragment
 };
