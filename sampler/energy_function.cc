@@ -55,6 +55,10 @@ class ModelEnergy final : public EnergyFunction {
 
 std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
                                                          const EnergyFunctionOptions& options) {
+  if (!model.variables().all_binary())
+    throw Error(ErrorCode::kInvalidArgument,
+                "the model has variables with more than two states, between which samplers and estimators of "
+                "log Z do not move yet; it can be trained and its energies can be computed");
   auto energy = std::make_shared<ModelEnergy>(model);
   const std::optional<int> degree = model.metadata().degree;
   if (!degree || *degree > 2) return energy;

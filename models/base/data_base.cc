@@ -1,4 +1,4 @@
-// Independent Bernoullis with the mean of the data; or none.
+// Independent variables with the frequencies of the data; or none.
 
 #include "models/base/base_distribution.h"
 #include "models/base/base_kind.h"
@@ -17,7 +17,8 @@ struct MeanOptions {
 };
 
 void AttachMean(onnx::ModelProto& model, const BaseContext& context, const MeanOptions& options) {
-  AddBaseDistribution(model, SmoothedMean(context.mean, options.base_smoothing));
+  const Variables variables = GetVariables(model, std::ssize(context.mean));
+  AddBaseDistribution(model, SmoothedMean(context.mean, options.base_smoothing, variables));
 }
 
 // These architectures have no fields of their own that do what a base distribution does.
@@ -38,7 +39,7 @@ extern const BaseKind kAutoBase, kDataBase, kNoBase;
 const BaseKind kAutoBase =
     MakeBaseKind<MeanOptions, AttachWhereUseful>("auto", "data for mlp and resnet, else none");
 const BaseKind kDataBase =
-    MakeBaseKind<MeanOptions, AttachMean>("data", "independent Bernoullis with the mean of the data");
+    MakeBaseKind<MeanOptions, AttachMean>("data", "independent variables with the frequencies of the data");
 const BaseKind kNoBase = MakeBaseKind<NoOptions, AttachNothing>("none", "the network alone");
 
 }  // namespace ort_ed

@@ -9,7 +9,20 @@ namespace {
 
 constexpr char kKey[] = "method";
 
+void RequireVariables(const NegativeKind& kind, const Variables& variables) {
+  if (variables.all_binary() || kind.rows == RowKind::kAny) return;
+  std::string suited;
+  for (const NegativeKind* other : NegativeKinds())
+    if (other->rows == RowKind::kAny) suited += (suited.empty() ? "" : ", ") + std::string(other->name);
+  int64_t broken = 0;
+  while (variables.bits(broken) == 1) ++broken;
+  throw OptionError(kKey, std::string("must be of ") + suited + ", not " + kind.name +
+                              ", which knows bits only: '" + variables.Name(broken) + "' has " +
+                              std::to_string(variables.states(broken)) +
+                              " states, of which each row has exactly one");
 }
+
+}  // namespace
 
 KindTable NegativeTable() {
   KindTable table = ListKinds(NegativeKinds());
@@ -24,6 +37,7 @@ std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowCon
   std::vector<std::unique_ptr<Perturbation>> perturbations;
   for (const auto& [row, options] : chosen) {
     const NegativeKind& kind = *NegativeKinds()[row];
+    RequireVariables(kind, VariablesOf(rows));
     if (kind.perturbation != nullptr) {
       perturbations.push_back(kind.perturbation(options, rows));
     } else if (chosen.size() == 1) {
@@ -34,6 +48,9 @@ std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowCon
   }
   return MakePerturbationSource(MakeMixture(std::move(perturbations)));
 }
+
+// Measured in docs/tables.md.
+Choice MethodForCategories(const Variables&) { return "uniform"; }
 
 std::string ObjectiveOf(const Choice& method) {
   return NegativeKinds()[Resolve(method, NegativeTable(), kKey).front().row]->objective;

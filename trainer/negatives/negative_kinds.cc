@@ -9,6 +9,9 @@ extern const NegativeKind kPoolNegatives;
 extern const NegativeKind kGridNegatives;
 extern const NegativeKind kNeighbourhoodNegatives;
 extern const NegativeKind kEraseNegatives;
+extern const NegativeKind kUniformNegatives;
+extern const NegativeKind kOrderedNegatives;
+extern const NegativeKind kCyclicNegatives;
 extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRefillNegatives;
@@ -26,6 +29,9 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kGridNegatives,
       &kNeighbourhoodNegatives,
       &kEraseNegatives,
+      &kUniformNegatives,
+      &kOrderedNegatives,
+      &kCyclicNegatives,
       &kCdNegatives,
       &kPcdNegatives,
       &kRefillNegatives,

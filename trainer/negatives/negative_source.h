@@ -10,6 +10,7 @@
 #include "ort_ed/device.h"
 #include "ort_ed/energy_function.h"
 #include "ort_ed/options.h"
+#include "ort_ed/variables.h"
 #include "trainer/learner/state_tensor.h"
 #include "trainer/negatives/contrastive_batch.h"
 
@@ -77,6 +78,7 @@ class NegativeSource {
 // What the rows are that a source makes negatives of.
 struct RowContext {
   int64_t dimension = 0;
+  Variables variables = {};                           // over the bits; of no dimension: all are binary
   std::vector<int64_t> image_shape = {};              // {height, width}; empty: no image
   std::vector<double> mean = {};                      // of each column of the data; empty: not known
   std::shared_ptr<const BaseDistribution> base = {};  // a learned one under the network; null: none
@@ -87,7 +89,16 @@ struct RowContext {
   Device device = {};
 };
 
+// The variables of the rows, which are binary where nothing else is said.
+inline Variables VariablesOf(const RowContext& rows) {
+  return rows.variables.dimension() == 0 ? Variables::Binary(rows.dimension) : rows.variables;
+}
+
 class Perturbation;
+
+// Which rows a source can make negatives of: where a variable has more than two states, bits cannot be
+// changed one by one.
+enum class RowKind { kBinary, kAny };
 
 // A row of the table of sources. A perturbation (perturbation.h) makes negatives of each row by itself, and
 // several may be joined; another source is alone.
@@ -98,16 +109,20 @@ struct NegativeKind {
   std::unique_ptr<Perturbation> (*perturbation)(const OptionMap& options, const RowContext& rows);
   std::unique_ptr<NegativeSource> (*source)(const OptionMap& options, const RowContext& rows);
   const char* objective = "energy-discrepancy";  // for which the negatives are made
+  RowKind rows = RowKind::kBinary;
 };
 
 // A perturbation made from a class with `struct Options` and a constructor of (Options, RowContext).
 template <typename P>
-constexpr NegativeKind PerturbationKind(const char* name, const char* summary) {
-  return {name, summary, &SchemaOf<typename P::Options>,
-          [](const OptionMap& options, const RowContext& rows) -> std::unique_ptr<Perturbation> {
-            return std::make_unique<P>(MakeOptions<typename P::Options>(options), rows);
-          },
-          nullptr};
+constexpr NegativeKind PerturbationKind(const char* name, const char* summary,
+                                        RowKind kind = RowKind::kBinary) {
+  NegativeKind made{name, summary, &SchemaOf<typename P::Options>,
+                    [](const OptionMap& options, const RowContext& rows) -> std::unique_ptr<Perturbation> {
+                      return std::make_unique<P>(MakeOptions<typename P::Options>(options), rows);
+                    },
+                    nullptr};
+  made.rows = kind;
+  return made;
 }
 
 // A source made from a class with `struct Options` and a constructor of (Options, RowContext).
@@ -128,6 +143,9 @@ KindTable NegativeTable();
 
 // One kind, or several perturbations joined by '+', of which each row draws one. Throws OptionError.
 std::unique_ptr<NegativeSource> MakeNegatives(const Choice& method, const RowContext& rows);
+
+// What learns well where some variables have more than two states and nothing was chosen.
+Choice MethodForCategories(const Variables& variables);
 
 // The objective for which a method makes negatives. Throws OptionError.
 std::string ObjectiveOf(const Choice& method);
