@@ -17,6 +17,8 @@ std::unique_ptr<RowReader> OpenArrayRows(InputStream stream, const ArrayLayout& 
 // name.
 std::unique_ptr<RowReader> OpenPackedRows(InputStream stream, const ArrayLayout& layout,
                                           const RowOptions& options, bool guessed);
+// The same as OpenRows() of a file that is open already, at its beginning.
+std::unique_ptr<RowReader> OpenRows(InputStream stream, const std::string& path, const RowOptions& options);
 std::unique_ptr<RowReader> OpenTextRows(InputStream stream, const RowOptions& options);
 
 // Reads the header of an IDX file and leaves the stream at the first value.

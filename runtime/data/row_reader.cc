@@ -7,6 +7,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/formats.h"
 #include "runtime/data/npy.h"
+#include "runtime/data/table/table_reader.h"
 
 namespace ort_ed {
 namespace {
@@ -57,14 +58,31 @@ std::string_view Start(InputStream& stream) {
   return stream.Peek(size);
 }
 
+void RefuseForeign(const InputStream& stream, std::string_view start) {
+  for (const ForeignFormat& format : kForeignFormats)
+    if (start.starts_with(format.magic)) stream.Fail(format.advice);
+}
+
+bool IsIdx(std::string_view start) { return start.size() >= 4 && start.starts_with(kIdxMagic); }
+
 }  // namespace
 
+bool IsText(InputStream& stream) {
+  const std::string_view start = Start(stream);
+  if (start.starts_with(kNpyMagic) || IsIdx(start)) return false;
+  RefuseForeign(stream, start);
+  return true;
+}
+
 std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& options) {
+  return OpenRows(InputStream(path), path, options);
+}
+
+std::unique_ptr<RowReader> OpenRows(InputStream stream, const std::string& path, const RowOptions& options) {
   if (options.columns < 0 || options.columns > kMaxColumns)
     throw Error(ErrorCode::kInvalidArgument, "rows of " + std::to_string(options.columns) +
                                                  " columns cannot be read; at most " +
                                                  std::to_string(kMaxColumns) + " are possible");
-  InputStream stream(path);
   const std::string_view start = Start(stream);
   if (start.empty()) stream.Fail("is empty; rows of 0 and 1 are expected");
   if (start.starts_with(kNpyMagic)) {
@@ -76,25 +94,27 @@ std::unique_ptr<RowReader> OpenRows(const std::string& path, const RowOptions& o
   }
   if (WithoutGz(path).ends_with(".npy"))
     stream.Fail("is not a .npy file: it does not begin with the bytes \\x93NUMPY; write it with numpy.save");
-  if (start.size() >= 4 && start.starts_with(kIdxMagic)) {
+  if (IsIdx(start)) {
     const ArrayLayout layout = ReadIdxHeader(stream);
     return OpenArrayRows(std::move(stream), layout, options);
   }
-  for (const ForeignFormat& format : kForeignFormats)
-    if (start.starts_with(format.magic)) stream.Fail(format.advice);
+  RefuseForeign(stream, start);
   return OpenTextRows(std::move(stream), options);
 }
 
 RowTable ReadRows(const std::string& path, const RowOptions& options, int64_t max_rows) {
+  return ReadAll(*OpenRows(path, options), max_rows);
+}
+
+RowTable ReadAll(RowReader& reader, int64_t max_rows) {
   constexpr int64_t kBlockBytes = int64_t{1} << 20;
-  const std::unique_ptr<RowReader> reader = OpenRows(path, options);
-  RowTable table{.rows = 0, .columns = reader->columns(), .values = {}};
+  RowTable table{.rows = 0, .columns = reader.columns(), .values = {}};
   int64_t block = std::max<int64_t>(1, kBlockBytes / table.columns);
   for (;;) {
     if (max_rows > 0) block = std::min(block, max_rows - table.rows);
     const auto filled = static_cast<size_t>(table.rows * table.columns);
     table.values.resize(filled + static_cast<size_t>(block * table.columns));
-    const int64_t count = reader->Read(std::span(table.values).subspan(filled));
+    const int64_t count = reader.Read(std::span(table.values).subspan(filled));
     table.rows += count;
     table.values.resize(static_cast<size_t>(table.rows * table.columns));
     if (count == 0) return table;

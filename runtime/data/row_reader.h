@@ -78,5 +78,6 @@ struct RowTable {
 };
 // At most `max_rows` rows, from the top; 0: all.
 RowTable ReadRows(const std::string& path, const RowOptions& options = {}, int64_t max_rows = 0);
+RowTable ReadAll(RowReader& reader, int64_t max_rows = 0);
 
 }  // namespace ort_ed

@@ -2,52 +2,14 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <string_view>
 
 #include "ort_ed/error.h"
 #include "runtime/data/npy.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/data/output_stream.h"
 
 namespace ort_ed {
 namespace {
-
-constexpr size_t kBufferBytes = size_t{1} << 16;
-
-// Collects small writes; a file that appears on Commit(), or the standard output.
-class Output {
- public:
-  explicit Output(const std::string& path) {
-    if (path != "-") file_ = std::make_unique<AtomicFile>(path);
-  }
-
-  std::string& buffer() { return buffer_; }
-  void FlushIfLarge() {
-    if (buffer_.size() >= kBufferBytes) Flush();
-  }
-  // Somebody may be reading the standard output as it comes.
-  void FlushIfLive() {
-    if (!file_) Flush();
-  }
-  void Flush() {
-    if (file_) {
-      file_->Write(buffer_);
-    } else if (std::fwrite(buffer_.data(), 1, buffer_.size(), stdout) != buffer_.size() ||
-               std::fflush(stdout) != 0) {
-      throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
-    }
-    buffer_.clear();
-  }
-  void Commit(std::string_view new_start = {}) {
-    Flush();
-    if (!new_start.empty()) file_->WriteAt(0, new_start);
-    if (file_) file_->Commit();
-  }
-
- private:
-  std::unique_ptr<AtomicFile> file_;
-  std::string buffer_;
-};
 
 template <typename T>
 class NpyWriter : public RowWriter<T> {
@@ -68,7 +30,7 @@ class NpyWriter : public RowWriter<T> {
  private:
   std::string Header() const { return NpyHeader(sizeof(T) == 1 ? "|u1" : "<f4", rows_, row_shape_); }
 
-  Output output_;
+  OutputStream output_;
   int64_t columns_;
   std::vector<int64_t> row_shape_;
   int64_t rows_ = 0;
@@ -96,20 +58,13 @@ class PackedWriter : public RowWriter<uint8_t> {
   std::vector<uint8_t> packed_;
 };
 
-std::string CsvName(const std::string& name, char separator) {
-  if (name.find_first_of(std::string("\"\r\n") + separator) == std::string::npos) return name;
-  std::string quoted = "\"";
-  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 template <typename T>
 class TextWriter : public RowWriter<T> {
  public:
   TextWriter(const std::string& path, const RowFileOptions& options, char separator)
       : output_(path), columns_(static_cast<size_t>(options.columns)), separator_(separator) {
     for (size_t i = 0; i < options.names.size(); ++i) {
-      output_.buffer() += CsvName(options.names[i], separator);
+      output_.buffer() += QuoteCell(options.names[i], separator);
       output_.buffer() += i + 1 == options.names.size() ? '\n' : separator;
     }
   }
@@ -132,7 +87,7 @@ class TextWriter : public RowWriter<T> {
     output_.buffer().append(text.data(), static_cast<size_t>(end - text.data()));
   }
 
-  Output output_;
+  OutputStream output_;
   size_t columns_;
   char separator_;
   size_t column_ = 0;

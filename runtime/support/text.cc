@@ -70,6 +70,25 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
   return std::to_string(shape.at(0)) + "x" + std::to_string(shape.at(1));
 }
 
+bool IsUtf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const size_t length = lead < 0x80                   ? 1
+                          : lead >= 0xC2 && lead < 0xE0 ? 2
+                          : lead >= 0xE0 && lead < 0xF0 ? 3
+                                                        : 4;
+    if ((length == 4 && (lead < 0xF0 || lead > 0xF4)) || at + length > text.size()) return false;
+    for (size_t i = 1; i < length; ++i)
+      if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80) return false;
+    const auto second = length > 1 ? static_cast<unsigned char>(text[at + 1]) : 0x80;
+    const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+    const bool surrogate = lead == 0xED && second >= 0xA0, beyond = lead == 0xF4 && second >= 0x90;
+    if (overlong || surrogate || beyond) return false;
+    at += length;
+  }
+  return true;
+}
+
 std::string JsonString(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string quoted = "\"";

@@ -31,6 +31,9 @@ std::string ShapeText(const std::vector<int64_t>& shape);
 std::string Decimal(float value);
 std::string Decimal(double value);
 
+// Whether the bytes are text in UTF-8.
+bool IsUtf8(std::string_view text);
+
 // Quoted and escaped.
 std::string JsonString(std::string_view text);
 

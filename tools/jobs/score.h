@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ort_ed/energy_model.h"
 #include "runtime/data/row_reader.h"
 #include "runtime/data/row_writer.h"
+#include "runtime/data/table/table_rows.h"
 #include "tools/jobs/observer.h"
 
 namespace ort_ed {
@@ -45,5 +49,11 @@ std::vector<std::string> ScoreColumns(const EnergyModel& model);
 // Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each
 // row. Throws kBadData where there are no rows.
 ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer);
+
+// Scores as a text table, with a column of `rows` in front that is carried along, named `id`. Score() hands
+// its rows over as they come.
+std::unique_ptr<RowWriter<float>> CreateScoreTable(const std::string& path, const std::string& id,
+                                                   const std::vector<std::string>& columns,
+                                                   const TableRows& rows);
 
 }  // namespace ort_ed

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "runtime/data/row_reader.h"
+#include "tools/jobs/tables/model_rows.h"
 #include "tools/plot/energies_picture.h"
 #include "tools/plot/plot_kind.h"
 
@@ -24,7 +24,7 @@ Canvas DrawEnergies(const std::string& input, const EnergiesOptions& options, co
   const EnergyModel model = EnergyModel::FromFile(input, load);
   std::vector<HistogramSeries> series;
   for (const std::string& file : options.data) {
-    const RowTable table = ReadRows(file, {.columns = model.dimension()});
+    const RowTable table = ReadModelRows(file, model.variables(), {.columns = model.dimension()});
     std::vector<float> energies(static_cast<size_t>(table.rows));
     model.Energy(table.values, energies);
     series.push_back({std::filesystem::path(file).filename(), {energies.begin(), energies.end()}});

@@ -16,6 +16,7 @@
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/sample/chains.h"
+#include "tools/jobs/tables/model_rows.h"
 #include "tools/plot/energies_picture.h"
 
 namespace ort_ed {
@@ -129,8 +130,9 @@ void RunEval(const EvalCommand& command) {
   if (!command.png.empty()) picture.emplace(PicturePath("png", command.png));
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
-  const int64_t dimension = ModelFor(model, command.evaluate.comparison.sampler).dimension();
-  const RowTable data = ReadRows(command.data, command.binarise.ForRows(command.evaluate.seed, dimension));
+  const EnergyModel& energy = ModelFor(model, command.evaluate.comparison.sampler);
+  const RowTable data = ReadModelRows(command.data, energy.variables(),
+                                      command.binarise.ForRows(command.evaluate.seed, energy.dimension()));
   const EvaluateResult result = Evaluate(model, data, command.evaluate, terminal);
   if (!result.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
   if (command.json) {

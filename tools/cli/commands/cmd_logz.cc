@@ -11,6 +11,7 @@
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/log_z/estimate_log_z.h"
+#include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
 namespace {
@@ -67,7 +68,8 @@ void RunLogZ(const LogZCommand& command) {
   }
   std::optional<RowTable> data;
   if (!command.data.empty())
-    data = ReadRows(command.data, command.binarise.ForRows(command.log_z.seed, model.dimension()));
+    data = ReadModelRows(command.data, model.energy_model().variables(),
+                         command.binarise.ForRows(command.log_z.seed, model.dimension()));
   const LogZResult result =
       EstimateLogZ(model, command.log_z, data ? &*data : nullptr, command.state, terminal);
   Print(command, result.estimate);

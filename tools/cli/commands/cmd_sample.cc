@@ -6,6 +6,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "ort_ed/error.h"
+#include "runtime/data/table/table_writer.h"
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/text.h"
 #include "tools/cli/command.h"
@@ -29,7 +30,8 @@ struct SampleCommand {
     using C = SampleCommand;
     declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
     declare("output", &C::output, "FILE",
-            "rows of 0 and 1: .npy, .bits.npy (packed), .csv or .tsv; - is CSV on the standard output")
+            "rows of 0 and 1: .npy, .bits.npy (packed), .csv or .tsv; - is CSV on the standard output. Of a "
+            "model of a table .csv, .tsv and - are such tables")
         .Letter('o')
         .Required();
     declare("init", &C::init, "FILE", "rows where the chains start, chain c at row c mod rows")
@@ -135,11 +137,13 @@ void RunSample(const SampleCommand& command) {
   Terminal terminal;
   const LoadedModel loaded(command.model, command.device.Resolve(terminal));
   const EnergyModel& model = ModelFor(loaded, command.sample.sampler);
-  const SampleStart start = ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.dimension());
+  const SampleStart start = ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables());
   const SampleSchedule schedule = MakeSchedule(command.sample, start);
   std::optional<SamplePicture> picture;
   if (!command.png.empty()) picture.emplace(command, model);
-  const auto samples = CreateBitFile(command.output, {.columns = model.dimension()});
+  const bool as_table = model.variables().described() && IsTableName(command.output);
+  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed)
+                                : CreateBitFile(command.output, {.columns = model.dimension()});
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});
 

@@ -8,12 +8,13 @@
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/score.h"
+#include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
 namespace {
 
 struct ScoreCommand {
-  std::string model, data, output;
+  std::string model, data, output, id;
   bool json = false;
   int64_t batch = 0;
   uint64_t seed = 0;
@@ -25,12 +26,12 @@ struct ScoreCommand {
     declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
     declare("data", &C::data, "FILE",
             "rows of 0 and 1: .npy, .bits.npy, .csv, .tsv or IDX, also .gz; - is stdin, whose lines are "
-            "scored as they "
-            "come")
+            "scored as they come. Of a model of a table such tables, whose columns are found by name")
         .Positional();
     declare("output", &C::output, "FILE",
             "where the energies go: .npy, .csv or .tsv; without it CSV on stdout")
         .Letter('o');
+    declare("id", &C::id, "NAME", "a column of the table that is written in front of the energies");
     declare("json", &C::json, "", "print a summary as JSON on stdout; the energies then go only to --output");
     declare("batch", &C::batch, "[0, inf)",
             "rows scored at once, shared among the threads; 0: chosen to fit the cache");
@@ -74,14 +75,20 @@ void RunScore(const ScoreCommand& command) {
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(command.model, load);
-  const auto rows = OpenRows(command.data, command.binarise.ForRows(command.seed, model.dimension()));
+  const ModelRows rows = OpenModelRows(command.data, model.variables(),
+                                       command.binarise.ForRows(command.seed, model.dimension()), command.id);
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
   const std::vector<std::string> names = ScoreColumns(model);
   std::unique_ptr<RowWriter<float>> writer;
-  if (!output.empty())
+  if (!command.id.empty() && output.empty())
+    throw OptionError("id", "has no effect without energies, which --json writes only to --output",
+                      OptionError::Problem::kNoEffect);
+  if (!command.id.empty())
+    writer = CreateScoreTable(output, command.id, names, *rows.table);
+  else if (!output.empty())
     writer =
         CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
-  const ScoreResult result = Score(model, *rows, writer.get(), terminal);
+  const ScoreResult result = Score(model, *rows.reader, writer.get(), terminal);
   if (writer) writer->Commit();
   if (command.json) std::cout << ToJson(command, model, result).dump(2) << "\n";
 }
@@ -94,6 +101,7 @@ extern const Command kScoreCommand = MakeCommand<ScoreCommand, RunScore>(
     "  ort-ed score model.onnx test.csv -o energies.npy  float32 array: rows, or rows x 2 with\n"
     "                                                    log-likelihoods behind the energies\n"
     "  zcat rows.csv.gz | ort-ed score model.onnx - --json\n"
+    "  ort-ed score run/model.onnx customers.csv --id customer -o odd.csv\n"
     "  ort-ed score model.onnx grey.npy --binarise once --seed 1 -o energies.csv");
 
 }  // namespace ort_ed

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
 #include "runtime/data/binarise.h"
+#include "runtime/data/table/table_reader.h"
+#include "runtime/support/text.h"
 #include "tools/jobs/data/row_store.h"
 #include "tools/jobs/data/synthetic_set.h"
+#include "tools/jobs/tables/model_rows.h"
+#include "tools/jobs/tables/table_profile.h"
+#include "tools/jobs/tables/variables_file.h"
 
 namespace ort_ed {
 namespace {
@@ -26,13 +32,28 @@ RowOptions ReadOptions(const DataOptions& data, uint64_t seed, int64_t columns) 
           .columns = columns};
 }
 
-RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed, int64_t columns) {
-  const auto reader = OpenRows(path, ReadOptions(data, seed, columns));
-  RowStore store(reader->columns(), data.binarise == Binarise::kGrey);
-  const auto width = static_cast<size_t>(reader->columns());
+RowStore ReadStore(RowReader& reader, bool grey) {
+  RowStore store(reader.columns(), grey);
+  const auto width = static_cast<size_t>(reader.columns());
   std::vector<uint8_t> block(std::max<size_t>(1, kReadBytes / width) * width);
-  while (const int64_t rows = reader->Read(block))
+  while (const int64_t rows = reader.Read(block))
     store.Append(std::span(block).first(static_cast<size_t>(rows) * width));
+  return store;
+}
+
+RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed, int64_t columns) {
+  return ReadStore(*OpenRows(path, ReadOptions(data, seed, columns)), data.binarise == Binarise::kGrey);
+}
+
+// The same of rows whose variables are known.
+RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed,
+                   const Variables& variables, Observer& observer) {
+  const ModelRows rows = OpenModelRows(path, variables, ReadOptions(data, seed, variables.dimension()), "",
+                                       data.table.missing == MissingCells::kOmit);
+  RowStore store = ReadStore(*rows.reader, data.binarise == Binarise::kGrey);
+  if (rows.table != nullptr && rows.table->omitted() > 0)
+    observer.OnNotice(fmt::format("'{}': {} rows with missing cells are left out, {} are left", path,
+                                  rows.table->omitted(), store.rows()));
   return store;
 }
 
@@ -52,8 +73,11 @@ RowTable Pick(const RowStore& store, std::span<const uint32_t> members, uint64_t
   return table;
 }
 
-void ReadValidation(const DataOptions& options, uint64_t data_seed, int64_t columns, Dataset& dataset) {
-  const RowStore store = ReadStore(options.validation, options, data_seed, columns);
+void ReadValidation(const DataOptions& options, uint64_t data_seed, int64_t columns, Observer& observer,
+                    Dataset& dataset) {
+  const RowStore store = dataset.variables.described()
+                             ? ReadStore(options.validation, options, data_seed, dataset.variables, observer)
+                             : ReadStore(options.validation, options, data_seed, columns);
   std::vector<uint32_t> order = AllOf(store);
   const uint64_t seed = data_seed ^ kValidationSeed;
   Shuffle(order, seed, kSplitStep);  // a sorted file must not give rows of one kind only
@@ -69,12 +93,13 @@ std::vector<double> ComputeMean(const RowStore& store, std::span<const uint32_t>
   return mean;
 }
 
-Dataset FromStore(RowStore store, const DataOptions& options, uint64_t seed) {
+// `dataset`: what is known already.
+Dataset FromStore(RowStore store, const DataOptions& options, uint64_t seed, Observer& observer,
+                  Dataset dataset = {}) {
   std::vector<uint32_t> members = AllOf(store);
-  Dataset dataset;
   dataset.hash = store.Hash();
   if (!options.validation.empty()) {
-    ReadValidation(options, seed, store.columns(), dataset);
+    ReadValidation(options, seed, store.columns(), observer, dataset);
   } else if (options.validation_fraction > 0) {
     Shuffle(members, seed, kSplitStep);
     const auto fraction =
@@ -98,12 +123,12 @@ RowTable FirstRows(RowSource& source, int64_t rows) {
   return table;
 }
 
-Dataset FromEndless(const SyntheticSet& set, const DataOptions& options, uint64_t seed) {
+Dataset FromEndless(const SyntheticSet& set, const DataOptions& options, uint64_t seed, Observer& observer) {
   Dataset dataset;
   dataset.hash = options.data;
   dataset.training = set.Endless(seed);
   if (!options.validation.empty()) {
-    ReadValidation(options, seed, set.columns(), dataset);
+    ReadValidation(options, seed, set.columns(), observer, dataset);
   } else if (options.validation_fraction > 0) {
     dataset.validation = FirstRows(*set.Endless(seed ^ kValidationSeed), options.validation_rows);
   }
@@ -123,11 +148,102 @@ Dataset FromSynthetic(const DataOptions& options, uint64_t seed, int64_t columns
   if (columns != 0 && columns != set->columns())
     throw OptionError(
         "data", fmt::format("has rows of {} variables, not the {} that are needed", set->columns(), columns));
-  if (!synthetic.rows) return FromEndless(*set, options, seed);
+  if (!synthetic.rows) return FromEndless(*set, options, seed, observer);
   RowStore store(set->columns(), /*grey=*/false);
   set->Draw(
       *synthetic.rows, seed, [&](std::span<const uint8_t> rows) { store.Append(rows); }, observer);
-  return FromStore(std::move(store), options, seed);
+  return FromStore(std::move(store), options, seed, observer);
+}
+
+void RefuseTableOptions(const DataOptions& options, const char* what) {
+  const std::string key = options.table.FirstGiven();
+  if (!key.empty())
+    throw OptionError(key, fmt::format("is for tables (.csv, .tsv), and `data` is {}", what),
+                      OptionError::Problem::kNoEffect);
+}
+
+void Tell(const TableProfile& profile, const TableGuess& guess, const std::string& path, Observer& observer) {
+  constexpr int64_t kMostLines = 60;
+  const Variables& variables = guess.variables;
+  observer.OnNotice(fmt::format("'{}': {} rows, {} columns{}; {} variables in {} bits", path, profile.rows,
+                                profile.columns.size(), profile.has_header ? "" : " without a header",
+                                variables.size(), variables.dimension()));
+  for (int64_t v = 0; v < std::min(variables.size(), kMostLines); ++v)
+    observer.OnNotice(fmt::format("  {}: {}", variables[v].name, guess.descriptions[static_cast<size_t>(v)]));
+  if (variables.size() > kMostLines)
+    observer.OnNotice(fmt::format("  and {} more", variables.size() - kMostLines));
+  for (const std::string& warning : guess.warnings) observer.OnWarning(warning);
+}
+
+Dataset FromKnown(const DataOptions& options, uint64_t seed, const Variables& variables, int64_t columns,
+                  Observer& observer) {
+  if (columns != 0 && columns != variables.dimension())
+    throw OptionError(
+        "variables", fmt::format("have {} bits, not the {} that are needed", variables.dimension(), columns));
+  Dataset dataset;
+  dataset.variables = variables;
+  RowStore store = ReadStore(options.data, options, seed, variables, observer);
+  return FromStore(std::move(store), options, seed, observer, std::move(dataset));
+}
+
+Dataset FromTable(const DataOptions& options, uint64_t seed, Observer& observer) {
+  const TableProfile profile = ProfileTable(options.data, options.table.header, observer);
+  TableGuess guess = GuessVariables(profile, options.table);
+  Tell(profile, guess, options.data, observer);
+  Dataset dataset;
+  dataset.variables = guess.variables;
+  dataset.dropped = std::move(guess.dropped);
+  dataset.warnings = std::move(guess.warnings);
+  RowStore store = ReadStore(options.data, options, seed, dataset.variables, observer);
+  return FromStore(std::move(store), options, seed, observer, std::move(dataset));
+}
+
+// Names that tell something, and not only how many columns there are.
+Variables NamedBits(const std::vector<std::string>& names) {
+  const std::set<std::string> different(names.begin(), names.end());
+  const bool counted =
+      std::ranges::all_of(names, [](const auto& name) { return ParseNumber(name).has_value(); });
+  if (names.empty() || counted || different.size() < names.size() || different.contains("")) return {};
+  std::vector<Variable> list;
+  for (const std::string& name : names) list.push_back({.name = name});
+  return Variables(std::move(list));
+}
+
+Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+  const auto reader = OpenRows(options.data, ReadOptions(options, seed, columns));
+  Dataset dataset;
+  dataset.variables = NamedBits(reader->column_names());
+  RowStore store = ReadStore(*reader, options.binarise == Binarise::kGrey);
+  return FromStore(std::move(store), options, seed, observer, std::move(dataset));
+}
+
+// A text of 0 and 1 is what it is; any other is a table, unless so many bits are asked for.
+Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+  if (!options.table.FirstGiven().empty()) return FromTable(options, seed, observer);
+  if (columns != 0) return FromBits(options, seed, columns, observer);
+  try {
+    return FromBits(options, seed, columns, observer);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadData) throw;
+  }
+  return FromTable(options, seed, observer);
+}
+
+Dataset FromFile(const DataOptions& options, uint64_t seed, int64_t columns, const Variables& known,
+                 Observer& observer) {
+  if (known.described()) return FromKnown(options, seed, known, columns, observer);
+  if (!options.table.variables.empty()) {
+    const std::string idle = options.table.FirstGiven({"variables", "missing"});
+    if (!idle.empty())
+      throw OptionError(idle, "has no effect with `variables`, which says what the columns are",
+                        OptionError::Problem::kNoEffect);
+    return FromKnown(options, seed, ReadVariables(options.table.variables), columns, observer);
+  }
+  InputStream stream(options.data);
+  const bool text = IsText(stream);
+  if (text && options.binarise == Binarise::kStrict) return FromText(options, seed, columns, observer);
+  RefuseTableOptions(options, text ? "binarised" : "an array");
+  return FromBits(options, seed, columns, observer);
 }
 
 // As a file of bytes is binarised.
@@ -163,15 +279,16 @@ void DataOptions::Describe(Declare<DataOptions>& declare) {
       "values that are not 0 or 1: refused, cut at the threshold, drawn once, or drawn anew at every use");
   declare("threshold", &O::threshold, "[0, 1]", "values at or above it become 1")
       .When("binarise", "threshold");
-  declare("columns", &O::columns, "[0, 1000000000]",
-          "variables of a row, for packed bits; 0: as the file says");
+  declare.All(&O::table);
 }
 
-Dataset OpenDataset(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+Dataset OpenDataset(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer,
+                    const Variables& known) {
   if (options.data.empty()) throw OptionError("data", "must name a file of rows, or synth:NAME");
-  const int64_t wanted = columns != 0 ? columns : options.columns;
-  if (IsSynthetic(options.data)) return FromSynthetic(options, seed, wanted, observer);
-  return FromStore(ReadStore(options.data, options, seed, wanted), options, seed);
+  const int64_t wanted = columns != 0 ? columns : options.table.Width();
+  if (!IsSynthetic(options.data)) return FromFile(options, seed, wanted, known, observer);
+  RefuseTableOptions(options, "synthetic");
+  return FromSynthetic(options, seed, wanted, observer);
 }
 
 Dataset DatasetFromRows(RowTable rows, const DataOptions& options, uint64_t seed) {
@@ -182,7 +299,8 @@ Dataset DatasetFromRows(RowTable rows, const DataOptions& options, uint64_t seed
   BinariseRows(rows, options, seed);
   RowStore store(rows.columns, options.binarise == Binarise::kGrey);
   store.Append(rows.values);
-  return FromStore(std::move(store), options, seed);
+  Observer nobody;
+  return FromStore(std::move(store), options, seed, nobody);
 }
 
 }  // namespace ort_ed

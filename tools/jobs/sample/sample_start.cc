@@ -6,6 +6,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/data/row_reader.h"
+#include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
 namespace {
@@ -30,8 +31,8 @@ void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, co
     throw Error(ErrorCode::kBadData, fmt::format("{}, so there is nothing to sample; {}", why, advice));
 }
 
-SampleStart ReadWithMissing(const std::string& path, int64_t dimension) {
-  RowTable table = ReadRows(path, {.columns = dimension, .allow_missing = true});
+SampleStart ReadWithMissing(const std::string& path, const Variables& variables) {
+  RowTable table = ReadModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = true});
   SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
   for (uint8_t& value : start.states) {
     start.missing.push_back(value == kMissingValue ? 1 : 0);
@@ -72,9 +73,10 @@ std::vector<uint8_t> SampleStart::Clamps(int64_t chains) const {
 }
 
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            int64_t dimension) {
-  if (!init) return clamp ? ReadWithMissing(*clamp, dimension) : SampleStart{};
-  RowTable table = ReadRows(*init, {.columns = dimension});
+                            const Variables& variables) {
+  if (!init) return clamp ? ReadWithMissing(*clamp, variables) : SampleStart{};
+  const int64_t dimension = variables.dimension();
+  RowTable table = ReadModelRows(*init, variables, {.columns = dimension});
   SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
   if (clamp) {
     start.clamped = ReadMask(*clamp, start.rows, dimension);

@@ -23,9 +23,10 @@ struct SampleStart {
 };
 
 // `init`: a file of rows. `clamp`: with `init` a mask (one row, or one for each row of `init`; 1 keeps the
-// value), without it rows with missing values, which are what is sampled. Throws kBadData or
+// value), without it rows with missing values, which are what is sampled. Rows may be tables of the
+// variables. Throws kBadData or
 // kInvalidArgument.
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            int64_t dimension);
+                            const Variables& variables);
 
 }  // namespace ort_ed

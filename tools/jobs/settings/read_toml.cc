@@ -49,6 +49,7 @@ OptionValue GetValue(const toml::node& node, OptionType type) {
       if (node.is_array()) return List<double>(node, "a list of numbers");
       return Exactly<double>(node, "a number or a list of them");
     case OptionType::kTexts:
+      if (node.is_integer()) return std::vector{FormatOption(*node.value<int64_t>())};  // columns = 784
       if (!node.is_array()) throw std::invalid_argument("must be a list of texts, such as [\"a*\", \"b\"]");
       return List<std::string>(node, "a list of texts in quotes");
     case OptionType::kText:

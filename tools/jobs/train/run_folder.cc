@@ -43,9 +43,10 @@ void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& n
 bool IsTemporary(const std::string& name) { return IsTemporaryName(name); }
 
 bool IsOfARun(const std::string& name) {
-  return name == run_file::kConfig || name == run_file::kModel || name == run_file::kBestModel ||
-         name == run_file::kPolicy || name == run_file::kAloe || name == run_file::kCurves ||
-         name == MetricsLog::FileName() || name.starts_with("events.out.tfevents.") || IsTemporary(name);
+  return name == run_file::kConfig || name == run_file::kVariables || name == run_file::kModel ||
+         name == run_file::kBestModel || name == run_file::kPolicy || name == run_file::kAloe ||
+         name == run_file::kCurves || name == MetricsLog::FileName() ||
+         name.starts_with("events.out.tfevents.") || IsTemporary(name);
 }
 
 bool IsCheckpoint(const std::string& name) {

@@ -6,6 +6,7 @@ namespace ort_ed {
 
 // A run directory:
 //   config.toml          the resolved configuration; `ort-ed train --config` with it repeats the run
+//   variables.toml       what the columns of a table are, for `ort-ed train --variables`; only of tables
 //   metrics.jsonl        one JSON object per line
 //   events.out.tfevents* the same for TensorBoard
 //   checkpoints/         step-<N>.ckpt, the newest few
@@ -16,6 +17,7 @@ namespace ort_ed {
 //   curves.png           the metrics as a picture, drawn by the front end
 namespace run_file {
 inline constexpr char kConfig[] = "config.toml";
+inline constexpr char kVariables[] = "variables.toml";
 inline constexpr char kModel[] = "model.onnx";
 inline constexpr char kBestModel[] = "best.onnx";
 inline constexpr char kPolicy[] = "policy.onnx";

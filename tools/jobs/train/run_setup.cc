@@ -8,6 +8,7 @@
 
 #include "models/architectures/energy_spec.h"
 #include "models/base/autoregressive.h"
+#include "models/base/base_distribution.h"
 #include "models/base/base_kind.h"
 #include "models/graph/model_edits.h"
 #include "ort_ed/device.h"
@@ -75,6 +76,7 @@ TrainOptions Resolve(TrainOptions options) {
   ResolveObjective(options);
   options.data.data = Absolute(options.data.data);
   options.data.validation = Absolute(options.data.validation);
+  options.data.table.variables = Absolute(options.data.table.variables);
   NetworkOptions& network = options.network;
   if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
   if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
@@ -99,9 +101,13 @@ std::vector<int64_t> ParseImageShape(const std::string& text) {
 }
 
 int64_t WantedColumns(const TrainOptions& options) {
-  if (options.data.columns > 0) return options.data.columns;
+  if (const int64_t width = options.data.table.Width(); width > 0) return width;
   const std::vector<int64_t> shape = ParseImageShape(options.network.image_shape);
   return shape.empty() ? 0 : shape[0] * shape[1];
+}
+
+void NoteVariables(onnx::ModelProto& model, const Variables& variables) {
+  if (variables.described()) SetMetadata(model, metadata_key::kVariables, FormatVariables(variables));
 }
 
 onnx::ModelProto BuildNetwork(const TrainOptions& options, int64_t dimension) {
@@ -131,6 +137,7 @@ RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
   const std::string& given = options.network.image_shape;
   return {.dimension = contract.dimension,
+          .variables = GetVariables(setup.model, contract.dimension),
           .image_shape = ParseImageShape(given.empty() ? known : given),
           .mean = setup.dataset->mean,
           .base = setup.base,
@@ -153,8 +160,19 @@ void ChooseStabilisation(RunSetup& setup, Observer& observer) {
   observer.OnWarning(setup.warnings.back());
 }
 
+// The default flips bits, which categories do not stand.
+void ChooseMethod(RunSetup& setup, const Variables& variables, Observer& observer) {
+  Choice& method = setup.options.contrast.method;
+  const Choice standard = ContrastOptions().method;
+  if (variables.all_binary() || method.kind != standard.kind || !method.options.empty()) return;
+  method = MethodForCategories(variables);
+  observer.OnNotice(
+      fmt::format("the method is {}, since {} would tear categories apart", method.kind, standard.kind));
+}
+
 // Nothing of the options is left to choose after this.
 void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& observer) {
+  ChooseMethod(setup, GetVariables(setup.model, contract.dimension), observer);
   setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
   ChooseStabilisation(setup, observer);
 }
@@ -227,10 +245,11 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
   }
 }
 
-void OpenData(RunSetup& setup, int64_t columns, Observer& observer) {
+// `known`: the variables of the model, where there is one.
+void OpenData(RunSetup& setup, int64_t columns, const Variables& known, Observer& observer) {
   if (setup.dataset != nullptr) return;
   const auto seed = static_cast<uint64_t>(setup.options.batch.seed);
-  setup.dataset = std::make_shared<Dataset>(OpenDataset(setup.options.data, seed, columns, observer));
+  setup.dataset = std::make_shared<Dataset>(OpenDataset(setup.options.data, seed, columns, observer, known));
 }
 
 // The network without its base. A file is opened before the data: its width is what the rows must have.
@@ -238,10 +257,10 @@ onnx::ModelProto OpenNetwork(RunSetup& setup, const RunSources& sources, Observe
   const NetworkOptions& network = setup.options.network;
   if (network.IsFile()) {
     const LoadedModel loaded(network.model.kind);
-    OpenData(setup, loaded.dimension(), observer);
+    OpenData(setup, loaded.dimension(), loaded.energy_model().variables(), observer);
     return loaded.proto();
   }
-  OpenData(setup, WantedColumns(setup.options), observer);
+  OpenData(setup, WantedColumns(setup.options), {}, observer);
   if (sources.network != nullptr) return *sources.network;
   return BuildNetwork(setup.options, setup.dataset->training->columns());
 }
@@ -276,9 +295,15 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
                             network.contract.dimension, columns));
   if (setup.options.network.IsFile())
     AdaptMetadata(network.model, setup.options.network, network.contract.dimension);
+  NoteVariables(network.model, setup.dataset->variables);
+  setup.warnings = setup.dataset->warnings;
   // Only a network that is trained without its base is kept apart: models may be large.
   const Choice& base = setup.options.network.base;
   const bool learned = IsLearnedHere(base) || IsBaseFile(base);
+  if (learned && !setup.dataset->variables.all_binary())
+    throw OptionError("base", fmt::format("must be data or none, not {}, which knows bits only: some "
+                                          "variables have more than two states",
+                                          base.kind));
   setup.model = learned ? network.model : std::move(network.model);
   AttachBaseTo(setup, sources.base);
   for (std::string& warning : PrepareForDeployment(setup.model, name)) {
@@ -299,7 +324,8 @@ void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
   PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), name);
   setup.model = network.model;
   OpenBase(setup);
-  OpenData(setup, network.contract.dimension, observer);
+  OpenData(setup, network.contract.dimension, GetVariables(setup.model, network.contract.dimension),
+           observer);
   ChooseNegatives(setup, network.contract, observer);
   RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
   if (setup.dataset->hash != checkpoint.data) {

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/atomic_file.h"
 #include "runtime/support/read_file.h"
 #include "tools/jobs/settings/toml.h"
+#include "tools/jobs/tables/variables_file.h"
 #include "tools/jobs/train/former_configuration.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/run.h"
@@ -14,13 +16,24 @@
 namespace ort_ed {
 namespace {
 
+std::string CountVariables(const Dataset& dataset) {
+  const Variables& variables = dataset.variables;
+  if (variables.all_binary()) return fmt::format("{} variables", dataset.training->columns());
+  return fmt::format("{} variables in {} bits", variables.size(), variables.dimension());
+}
+
 void Announce(const RunSetup& setup, Observer& observer) {
   const Dataset& dataset = *setup.dataset;
-  observer.OnNotice(
-      fmt::format("{} variables, {} rows to train on, {} to validate on; {} parameters; device {}",
-                  dataset.training->columns(),
-                  dataset.training_rows > 0 ? fmt::format("{}", dataset.training_rows) : "endless",
-                  dataset.validation.rows, setup.learner->parameter_count(), setup.options.run.device));
+  observer.OnNotice(fmt::format(
+      "{}, {} rows to train on, {} to validate on; {} parameters; device {}", CountVariables(dataset),
+      dataset.training_rows > 0 ? fmt::format("{}", dataset.training_rows) : "endless",
+      dataset.validation.rows, setup.learner->parameter_count(), setup.options.run.device));
+}
+
+void WriteVariablesFile(const Dataset& dataset, const std::string& folder) {
+  if (dataset.variables.described())
+    WriteFileAtomically(folder + "/" + run_file::kVariables,
+                        WriteVariables(dataset.variables, dataset.dropped));
 }
 
 // Checkpoints of format 1 cannot tell what differs, only that something does.
@@ -78,6 +91,7 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
   CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
   ClearRun(folder);
   WriteConfiguration(setup.options, folder);
+  WriteVariablesFile(*setup.dataset, folder);
   if (!LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, 0);
   return Run(std::move(setup), &records, nullptr, observer).Train();
@@ -113,6 +127,7 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   Announce(setup, observer);
   observer.OnNotice(fmt::format("resuming at step {}", checkpoint ? checkpoint->step : 0));
   WriteConfiguration(setup.options, folder);
+  WriteVariablesFile(*setup.dataset, folder);
   if (!checkpoint && !LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, checkpoint ? checkpoint->step : 0);
   return Run(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer).Train();

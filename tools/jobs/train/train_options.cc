@@ -6,9 +6,9 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "models/base/base_kind.h"
+#include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
@@ -43,15 +43,6 @@ KindTable LearnedBaseTable() {
   KindTable table = BaseTable();
   table.file_suffix = ".onnx";
   return table;
-}
-
-bool IsUtf8(const std::string& text) {
-  try {
-    nlohmann::json(text).dump();
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class ChainStart : public ::testing::Test {
   }
 
   SampleStart WithMask(const std::string& rows, const std::string& mask) const {
-    return ReadSampleStart(File("init.csv", rows), File("mask.csv", mask), kDimension);
+    return ReadSampleStart(File("init.csv", rows), File("mask.csv", mask), Variables::Binary(kDimension));
   }
 
   void ExpectBadMask(const std::string& mask, const std::string& message) const {
@@ -37,14 +37,15 @@ class ChainStart : public ::testing::Test {
 };
 
 TEST_F(ChainStart, WithoutFilesIsDrawnFromTheBase) {
-  const SampleStart start = ReadSampleStart({}, {}, kDimension);
+  const SampleStart start = ReadSampleStart({}, {}, Variables::Binary(kDimension));
   EXPECT_EQ(start.rows, 0);
   EXPECT_EQ(start.States(base_, 4, kSeed), base_.DrawRows(kSeed, 0, 4));
   EXPECT_THAT(start.Clamps(4), IsEmpty());
 }
 
 TEST_F(ChainStart, RowsAreTakenInTurn) {
-  const SampleStart start = ReadSampleStart(File("init.csv", "0,1,1\n1,0,0\n"), {}, kDimension);
+  const SampleStart start =
+      ReadSampleStart(File("init.csv", "0,1,1\n1,0,0\n"), {}, Variables::Binary(kDimension));
   EXPECT_EQ(start.rows, 2);
   EXPECT_THAT(start.States(base_, 3, kSeed), ElementsAre(0, 1, 1, 1, 0, 0, 0, 1, 1));
   EXPECT_THAT(start.Clamps(3), IsEmpty());
@@ -52,7 +53,8 @@ TEST_F(ChainStart, RowsAreTakenInTurn) {
 
 TEST_F(ChainStart, RowsMustHaveTheWidthOfTheModel) {
   ExpectError(
-      ErrorCode::kBadData, [&] { ReadSampleStart(File("init.csv", "0,1\n"), {}, kDimension); }, "init.csv");
+      ErrorCode::kBadData,
+      [&] { ReadSampleStart(File("init.csv", "0,1\n"), {}, Variables::Binary(kDimension)); }, "init.csv");
 }
 
 TEST_F(ChainStart, OneMaskIsForAllChains) {
@@ -76,7 +78,8 @@ TEST_F(ChainStart, OtherMasksAreRefused) {
 }
 
 TEST_F(ChainStart, MissingValuesAreDrawnAndTheOthersKept) {
-  const SampleStart start = ReadSampleStart({}, File("holes.csv", "1,,0\n,,1\n"), kDimension);
+  const SampleStart start =
+      ReadSampleStart({}, File("holes.csv", "1,,0\n,,1\n"), Variables::Binary(kDimension));
   EXPECT_EQ(start.rows, 2);
   EXPECT_THAT(start.Clamps(3), ElementsAre(1, 0, 1, 0, 0, 1, 1, 0, 1));
   const std::vector<float> drawn = base_.DrawRows(kSeed, 0, 3);
@@ -86,7 +89,8 @@ TEST_F(ChainStart, MissingValuesAreDrawnAndTheOthersKept) {
 
 TEST_F(ChainStart, WithoutMissingValuesThereIsNothingToSample) {
   ExpectError(
-      ErrorCode::kBadData, [&] { ReadSampleStart({}, File("full.csv", "1,1,0\n"), kDimension); },
+      ErrorCode::kBadData,
+      [&] { ReadSampleStart({}, File("full.csv", "1,1,0\n"), Variables::Binary(kDimension)); },
       "full.csv' has no missing value, so there is nothing to sample", "give the rows that it belongs to");
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ort_ed/variables.h"
+#include "runtime/data/row_reader.h"
+#include "runtime/data/table/table_reader.h"
+
+namespace ort_ed {
+
+// The name of a column of a table without a header; counts from 1.
+std::string PlainColumnName(int64_t number);
+
+struct TableRowOptions {
+  // A missing cell of any variable: all its bits are kMissingValue, instead of the state of missing values.
+  bool allow_missing = false;
+  // A row with a missing cell of a variable without such a state is left out, instead of an error.
+  bool omit_missing = false;
+  std::string id = "";  // a column that is carried along
+};
+
+// The rows of a text table as the bits of `variables`. Columns are found by their names in the header, in any
+// order, and others are ignored; a table without a header has the columns column_1, column_2, ... Throws
+// kBadData for a table that lacks a column, and for a cell that no state stands for, naming file, line and
+// column.
+class TableRows : public RowReader {
+ public:
+  virtual int64_t omitted() const = 0;  // rows so far that were left out
+  // The cells of the column `id` of the rows that Read() gave last.
+  virtual const std::vector<std::string>& ids() const = 0;
+};
+std::unique_ptr<TableRows> OpenTableRows(InputStream stream, const Variables& variables,
+                                         const TableRowOptions& options = {});
+
+}  // namespace ort_ed

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ort_ed/variables.h"
+#include "runtime/data/output_stream.h"
+#include "runtime/data/row_writer.h"
+
+namespace ort_ed {
+
+// Whether a file of this name is a text table: .csv, .tsv or "-".
+bool IsTableName(const std::string& path);
+
+// A text table of cells, with a header.
+class CellWriter {
+ public:
+  CellWriter(const std::string& path, const std::vector<std::string>& names);
+  void Write(std::span<const std::string> cells);  // of one row
+  void FlushIfLive() { output_.FlushIfLive(); }
+  void Commit() { output_.Commit(); }
+
+ private:
+  void Append(std::span<const std::string> cells);
+
+  OutputStream output_;
+  char separator_;
+};
+
+// Rows of bits as the table that they stand for: a column for each variable, in the user's own labels and
+// units. Values within bins are drawn by the seed and the number of the row.
+std::unique_ptr<RowWriter<uint8_t>> CreateTableFile(const std::string& path, const Variables& variables,
+                                                    uint64_t seed);
+
+}  // namespace ort_ed

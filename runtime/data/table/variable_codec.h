@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ort_ed/random.h"
+#include "ort_ed/variables.h"
+
+namespace ort_ed {
+
+// What is written, and read, for the state of all values that have none of their own.
+inline constexpr char kOtherLabel[] = "(other)";
+
+// From the cells of a column to the states of its variable. A number that no label names has the state of
+// other values or, without one, the nearest.
+class VariableEncoder {
+ public:
+  VariableEncoder(const Variable& variable, bool decimal_comma);
+
+  // The state; nothing for a missing cell of a variable without such a state. Throws std::invalid_argument
+  // with the reason: "is 'x', which is none of ...".
+  std::optional<int64_t> Encode(const std::string& cell) const;
+
+ private:
+  int64_t EncodeOther(const std::string& cell) const;
+  int64_t NearestLabel(double number, const std::string& cell) const;
+
+  const Variable variable_;
+  bool decimal_comma_;
+  std::unordered_map<std::string, int64_t> by_label_;
+  std::vector<std::pair<double, int64_t>> by_number_;  // ascending; of labels that are numbers
+};
+
+// The cell that stands for a state: its label or, of a bin, a value that is drawn evenly from it; whole
+// numbers stay whole. A missing one is `missing`.
+std::string DecodeState(const Variable& variable, int64_t state, RandomStream& random,
+                        const std::string& missing = "");
+
+}  // namespace ort_ed

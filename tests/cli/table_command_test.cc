@@ -1,0 +1,159 @@
+// Tables as they lie in companies, from training to scores.
+
+#include <filesystem>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+#include "tests/support/data_files.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Arguments = std::vector<std::string>;
+
+// Drinks of people: the drink goes with the age, the size with the drink.
+std::string Drinks(int rows, int first_id = 1000) {
+  std::mt19937 random(7);
+  std::string text =
+      "\xef\xbb\xbf"
+      "id,age,drink,size,member,shop\r\n";
+  const char* drinks[] = {"milk", "tea", "coffee, black"};
+  const char* sizes[] = {"S", "M", "L"};
+  for (int i = 0; i < rows; ++i) {
+    const int age = 1 + static_cast<int>(random() % 90);
+    const int drink = random() % 10 == 0 ? static_cast<int>(random() % 3) : age / 31;
+    text += std::to_string(first_id + i) + "," + (random() % 20 == 0 ? "" : std::to_string(age)) + ",\"" +
+            drinks[drink] + "\"," + sizes[drink] + "," + (random() % 2 ? "true" : "false") + ",Bonn\r\n";
+  }
+  return text;
+}
+
+class TableCommand : public ::testing::Test {
+ protected:
+  TableCommand() { WriteBytes(Path("drinks.csv"), Drinks(400)); }
+
+  std::string Path(const std::string& name) const { return dir_.File(name); }
+
+  CommandResult Train(const Arguments& more = {}, const std::string& run = "run") {
+    Arguments arguments = {"train",     "--data", Path("drinks.csv"), "-o", Path(run),      "--steps", "30",
+                           "--threads", "1",      "--hidden",         "16", "--batch-size", "16"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunOrtEd(arguments);
+  }
+  CommandResult Score(const std::string& text, const Arguments& more = {}) {
+    WriteBytes(Path("new.csv"), text);
+    Arguments arguments = {"score", Path("run/model.onnx"), Path("new.csv")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunOrtEd(arguments);
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(TableCommand, TrainsOnATableAndSaysWhatItMadeOfIt) {
+  const CommandResult result = Train();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("400 rows, 6 columns"), HasSubstr("age: ordered, 16 bins"),
+                    HasSubstr("drink: nominal, 3 categories: coffee, black, milk, tea"),
+                    HasSubstr("member: binary: false, true"), HasSubstr("'id' identifies rows"),
+                    HasSubstr("'shop' is 'Bonn' in every row"), HasSubstr("the method is uniform"),
+                    HasSubstr("4 variables in 26 bits, 360 rows")));
+  EXPECT_THAT(ReadBytes(Path("run/variables.toml")),
+              AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("\"shop\"")));
+  // The same again by what was written down.
+  const CommandResult again = Train({"--variables", Path("run/variables.toml")}, "again");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(ReadBytes(Path("run/model.onnx")), ReadBytes(Path("again/model.onnx")));
+  const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run"), "--steps", "40"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST_F(TableCommand, ScoresByTheNamesOfColumns) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const CommandResult plain = Score("age,drink,size,member\n20,milk,S,true\n,tea,M,false\n");
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(Score("member;size;drink;age\ntrue;S;milk;20\nfalse;M;tea;NA\n").out, plain.out);
+  const CommandResult with_id =
+      Score("who,member,size,drink,age\n\"a,b\",true,S,milk,20\nc,false,M,tea,?\n", {"--id", "who"});
+  ASSERT_EQ(with_id.exit_code, 0) << with_id.err;
+  EXPECT_THAT(with_id.out, AllOf(HasSubstr("who,energy\n\"a,b\","), HasSubstr("\nc,")));
+  EXPECT_EQ(Score("age,drink,size,member\n20,beer,S,true\n").out,
+            Score("age,drink,size,member\n20,wine,S,true\n").out);
+}
+
+TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const std::pair<const char*, const char*> bad[] = {
+      {"age,drink,size\n20,milk,S\n", "lacks columns that the model was trained on: 'member'"},
+      {"20,milk,S,true\n", "lacks columns"},
+      {"age,drink,size,member\n20,milk,S,true\nx,milk,S,true\n", "line 3, column 'age' is 'x', not a number"},
+      {"age,drink,size,member\n20,milk,S,maybe\n", "line 2, column 'member' is 'maybe', which is none of"},
+      {"age,drink,size,member\n20,milk,,true\n", "line 2, column 'size' is empty"},
+      {"age,drink,size,member\n20,milk,S\n", "line 2 has 3 cells"},
+  };
+  for (const auto& [text, why] : bad) {
+    const CommandResult result = Score(text, {"-o", Path("scores.csv")});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(why), HasSubstr("new.csv")));
+    EXPECT_FALSE(std::filesystem::exists(Path("scores.csv")));
+  }
+  EXPECT_THAT(Score("age,drink,size,member\n20,milk,S,true\n", {"--id", "nobody"}).err,
+              HasSubstr("no column 'nobody'"));
+  EXPECT_EQ(Score("age,drink,size,member\n20,milk,S,true\n", {"--id", "age", "-o", Path("s.npy")}).exit_code,
+            2);
+}
+
+TEST_F(TableCommand, ColumnsMayBeChosen) {
+  const CommandResult result = Train({"--columns", "drink,size,age", "--drop", "age", "--ordered", "size"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("2 variables"), HasSubstr("size: ordered"), Not(HasSubstr("member:"))));
+  EXPECT_EQ(Score("size,drink\nS,milk\n").exit_code, 0);
+  const CommandResult unknown = Train({"--drop", "colour"}, "other");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("--drop names 'colour'"), HasSubstr("drink")));
+  EXPECT_THAT(Train({"--method", "bernoulli", "--epsilon", "0.2"}, "other").err,
+              AllOf(HasSubstr("--method must be of"), HasSubstr("uniform")));
+  const CommandResult idle =
+      RunOrtEd({"train", "--data", "synth:pinwheel", "--drop", "a", "-o", Path("other"), "--steps", "1"});
+  EXPECT_EQ(idle.exit_code, 2);
+  EXPECT_THAT(idle.err, HasSubstr("--drop is for tables"));
+  EXPECT_FALSE(std::filesystem::exists(Path("other")));
+}
+
+TEST_F(TableCommand, BitsWithNamesAreBitsWhoseNamesAreKept) {
+  std::string rows;
+  std::mt19937 random(3);
+  for (int i = 0; i < 100; ++i) {
+    const unsigned bits = random();
+    rows += std::string(1, "01"[bits & 1]) + "," + "01"[bits >> 1 & 1] + "," + "01"[bits >> 2 & 1] + "\n";
+  }
+  WriteBytes(Path("bare.csv"), rows);
+  WriteBytes(Path("named.csv"), "a,b,c\n" + rows);
+  ASSERT_EQ(Train({"--data", Path("named.csv")}, "x").exit_code, 2);  // given twice
+  const auto train = [&](const std::string& data, const std::string& run) {
+    return RunOrtEd(
+        {"train", "--data", Path(data), "-o", Path(run), "--steps", "30", "--threads", "1", "--hidden", "8"});
+  };
+  ASSERT_EQ(train("bare.csv", "bare").exit_code, 0);
+  const CommandResult named = train("named.csv", "run");
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_EQ(RunOrtEd({"score", Path("bare/model.onnx"), Path("bare.csv")}).out,
+            RunOrtEd({"score", Path("run/model.onnx"), Path("bare.csv")}).out);
+  EXPECT_EQ(Score("c,a,b\n1,0,0\n").out, Score("a,b,c\n0,0,1\n").out);
+  EXPECT_NE(Score("c,a,b\n1,0,0\n").out, Score("a,b,c\n1,0,0\n").out);
+  EXPECT_EQ(Score("0,0,1\n").out, Score("a,b,c\n0,0,1\n").out);
+  EXPECT_EQ(Score("a,b,d\n0,0,1\n").exit_code, 1);
+}
+
+}  // namespace
+}  // namespace ort_ed

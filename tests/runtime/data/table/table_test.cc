@@ -1,0 +1,253 @@
+#include <cmath>
+#include <set>
+
+#include "ort_ed/random.h"
+#include "runtime/data/table/cell_value.h"
+#include "runtime/data/table/table_reader.h"
+#include "runtime/data/table/table_rows.h"
+#include "runtime/data/table/table_writer.h"
+#include "runtime/data/table/variable_codec.h"
+#include "tests/support/data_files.h"
+#include "tests/support/error_matchers.h"
+#include "tests/support/file_contents.h"
+#include "tests/support/temp_dir.h"
+
+namespace ort_ed {
+namespace {
+
+using testing::ElementsAre;
+using Rows = std::vector<std::vector<std::string>>;
+using Bits = std::vector<uint8_t>;
+
+class TableTest : public testing::Test {
+ protected:
+  std::string File(const std::string& text) {
+    const std::string path = folder_.File("table" + std::to_string(++files_) + ".csv");
+    WriteBytes(path, text);
+    return path;
+  }
+
+  Rows ReadCells(const std::string& text) {
+    TableReader table{InputStream(File(text))};
+    Rows rows;
+    while (table.Next()) rows.push_back(table.cells());
+    return rows;
+  }
+
+  Bits ReadBits(const std::string& text, const Variables& variables, const TableRowOptions& options = {}) {
+    const auto rows = OpenTableRows(InputStream(File(text)), variables, options);
+    return ReadAll(*rows).values;
+  }
+
+  TempDir folder_;
+  int files_ = 0;
+};
+
+Variables Pets() {
+  return Variables({{.name = "pet", .kind = VariableKind::kNominal, .labels = {"cat", "dog"}, .other = true},
+                    {.name = "young", .labels = {"no", "yes"}},
+                    {.name = "kg",
+                     .kind = VariableKind::kOrdered,
+                     .values = CellValues::kNumber,
+                     .edges = {0, 5, 20.5},
+                     .missing = true}});
+}
+
+TEST_F(TableTest, CellsAreThereWhateverTheirDress) {
+  EXPECT_EQ(ReadCells("a,b\n1,2\n"), (Rows{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(ReadCells("\xef\xbb\xbf# made by x\n\na;b\r\n 1,5 ; x \r\n"), (Rows{{"a", "b"}, {"1,5", "x"}}));
+  EXPECT_EQ(ReadCells("a\tb\n\t\n"), (Rows{{"a", "b"}, {"", ""}}));
+  EXPECT_EQ(ReadCells("a|b\n1|2"), (Rows{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(ReadCells("a b\n 1   2 \n"), (Rows{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(ReadCells("\"a,x\",\"b \"\"q\"\"\"\n\"two\nlines\",5\"\n#1,2\n"),
+            (Rows{{"a,x", "b \"q\""}, {"two\nlines", "5\""}, {"#1", "2"}}));
+  EXPECT_EQ(ReadCells("one\nx\n\ny\n"), (Rows{{"one"}, {"x"}, {"y"}}));
+}
+
+TEST_F(TableTest, LinesAreCountedAsPeopleCountThem) {
+  TableReader table{InputStream(File("a,b\n\n\"x\ny\",1\nz,2\n"))};
+  std::vector<int64_t> lines;
+  while (table.Next()) lines.push_back(table.line());
+  EXPECT_THAT(lines, ElementsAre(1, 3, 5));
+}
+
+TEST_F(TableTest, DamagedTablesAreRefusedByLine) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but line 1 has 2"},
+      {"a,b\n1,\"2\n", "line 2 has a quote"},
+      {"a,b\n1,\xff\n", "line 2, column 2 is not UTF-8"},
+      {"a,b\n1,\xed\xa0\x80\n", "not UTF-8"},
+  };
+  for (const auto& [text, why] : bad)
+    ExpectError(
+        ErrorCode::kBadData, [&] { ReadCells(text); }, why, ".csv'");
+}
+
+TEST(CellValue, TypesAreTheNarrowestThatFit) {
+  using enum CellValues;
+  const std::pair<const char*, CellValues> types[] = {
+      {"7", kInteger},
+      {"-7", kInteger},
+      {"+7", kInteger},
+      {"0", kInteger},
+      {"7.5", kNumber},
+      {".5", kNumber},
+      {"1e3", kNumber},
+      {"007", kText},
+      {"7 kg", kText},
+      {"inf", kText},
+      {"0x10", kText},
+      {"1,5", kText},
+      {"2024-02-29", kDate},
+      {"2024/2/9", kDate},
+      {"29.02.2024", kDate},
+      {"2023-02-29", kText},
+      {"2024-02-29 7:05", kTime},
+      {"true", kText},
+      {"2024-02-29T24:00", kText},
+      {"2024-02-29T07:05:09.25Z", kTime},
+      {"99999999999999999999", kNumber},
+  };
+  for (const auto& [cell, type] : types) EXPECT_EQ(ReadCellValue(cell).type, type) << cell;
+  EXPECT_EQ(ReadCellValue("1,5", true).number, 1.5);
+  EXPECT_EQ(ReadCellValue("1970-01-03").number, 2);
+  EXPECT_EQ(ReadCellValue("1970-01-02T01:00:01").number, 86400 + 3601);
+  EXPECT_EQ(ReadCellValue("1970-01-02T01:00:01+01:00").number, 86400 + 1);
+  EXPECT_EQ(ReadAs("1970-01-03", kTime), 2 * 86400.0);
+  EXPECT_EQ(ReadAs("x", kNumber), std::nullopt);
+  for (const char* cell : {"", "NA", "NaN", "?", "null", "N/A"}) EXPECT_TRUE(IsMissingCell(cell)) << cell;
+  EXPECT_FALSE(IsMissingCell("none"));
+}
+
+TEST(CellValue, NumbersAreWrittenSoThatTheyReadBack) {
+  EXPECT_EQ(FormatAs(19000, CellValues::kDate, 0, 1e9), "2022-01-08");
+  EXPECT_EQ(FormatAs(-1, CellValues::kTime, -9, 9), "1969-12-31T23:59:59");
+  EXPECT_EQ(FormatAs(12, CellValues::kInteger, 0, 99), "12");
+  EXPECT_EQ(FormatAs(1.0 / 3, CellValues::kNumber, 0, 1), "0.333333");
+  EXPECT_EQ(FormatAs(0.33333333, CellValues::kNumber, 0.3333333, 0.3333334), "0.33333333");
+}
+
+TEST(VariableCodec, CellsHaveStates) {
+  const Variables pets = Pets();
+  const VariableEncoder pet(pets[0], false), young(pets[1], false), kg(pets[2], false);
+  EXPECT_EQ(pet.Encode("dog"), 1);
+  EXPECT_EQ(pet.Encode("horse"), 2);
+  EXPECT_EQ(pet.Encode("(other)"), 2);
+  EXPECT_EQ(pet.Encode(""), std::nullopt);
+  EXPECT_EQ(young.Encode("yes"), 1);
+  EXPECT_THROW(young.Encode("maybe"), std::invalid_argument);
+  EXPECT_EQ(kg.Encode("-3"), 0);
+  EXPECT_EQ(kg.Encode("4.99"), 0);
+  EXPECT_EQ(kg.Encode("5"), 1);
+  EXPECT_EQ(kg.Encode("1e9"), 1);
+  EXPECT_EQ(kg.Encode("NA"), 2);
+  EXPECT_THROW(kg.Encode("heavy"), std::invalid_argument);
+  EXPECT_EQ(VariableEncoder(pets[2], true).Encode("4,99"), 0);
+  const Variable rooms{.name = "rooms",
+                       .kind = VariableKind::kOrdered,
+                       .values = CellValues::kInteger,
+                       .labels = {"1", "2", "4"}};
+  EXPECT_EQ(VariableEncoder(rooms, false).Encode("4.0"), 2);
+  EXPECT_EQ(VariableEncoder(rooms, false).Encode("9"), 2);
+  EXPECT_EQ(VariableEncoder(rooms, false).Encode("0"), 0);
+  EXPECT_EQ(VariableEncoder({.name = "bare"}, false).Encode("1.0"), 1);
+  EXPECT_THROW(VariableEncoder({.name = "bare"}, false).Encode("2"), std::invalid_argument);
+}
+
+TEST(VariableCodec, StatesReadBackAsThemselves) {
+  const Variables all({{.name = "whole",
+                        .kind = VariableKind::kOrdered,
+                        .values = CellValues::kInteger,
+                        .edges = {-3, 0, 1, 50}},
+                       {.name = "point",
+                        .kind = VariableKind::kOrdered,
+                        .values = CellValues::kNumber,
+                        .edges = {0, std::nextafter(0.0, 1.0), 0.125}},
+                       {.name = "day",
+                        .kind = VariableKind::kCyclic,
+                        .values = CellValues::kDate,
+                        .edges = {0, 1, 400},
+                        .other = true,
+                        .missing = true},
+                       Pets()[0],
+                       Pets()[1]});
+  RandomStream random(1, 2, 3, 4);
+  for (int64_t v = 0; v < all.size(); ++v) {
+    const VariableEncoder encoder(all[v], false);
+    for (int64_t state = 0; state < all.states(v); ++state)
+      for (int i = 0; i < 50; ++i) {
+        const std::string cell = DecodeState(all[v], state, random);
+        EXPECT_EQ(encoder.Encode(cell), state) << all[v].name << " " << cell;
+      }
+  }
+  EXPECT_EQ(DecodeState(all[0], 1, random), "0");
+  EXPECT_EQ(DecodeState(all[1], 0, random), "0");
+  std::set<std::string> drawn;
+  for (int i = 0; i < 200; ++i) drawn.insert(DecodeState(all[0], 0, random));
+  EXPECT_THAT(drawn, ElementsAre("-1", "-2", "-3"));
+}
+
+TEST_F(TableTest, ColumnsAreFoundByNameInAnyOrder) {
+  const Bits expected = {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1};
+  EXPECT_EQ(ReadBits("pet,young,kg\ndog,yes,3\nhorse,no,\n", Pets()), expected);
+  EXPECT_EQ(ReadBits("kg;id;young;pet\n3;a;yes;dog\n?;b;no;horse\n", Pets()), expected);
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,kg\ndog,3\n", Pets()); }, "'young'", "'pet', 'kg'");
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("dog,yes,3\n", Pets()); }, "'pet', 'young', 'kg'");
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,young,kg,kg\ndog,yes,3,4\n", Pets()); }, "two columns 'kg'");
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\n", Pets()); }, "no rows");
+}
+
+TEST_F(TableTest, CellsWithoutAStateAreRefusedByLineAndColumn) {
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,yes,3\ncat,old,3\n", Pets()); },
+      "line 3, column 'young' is 'old', which is none of no, yes");
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,yes,much\n", Pets()); },
+      "line 2, column 'kg' is 'much', not a number");
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,,3\n", Pets()); },
+      "line 2, column 'young' is empty");
+}
+
+TEST_F(TableTest, MissingCellsAreHolesOrTheirRowsAreLeftOut) {
+  const std::string text = "pet,young,kg\n,yes,\ncat,no,6\n";
+  EXPECT_EQ(ReadBits(text, Pets(), {.allow_missing = true}),
+            (Bits{255, 255, 255, 1, 255, 255, 255, 1, 0, 0, 0, 0, 1, 0}));
+  const auto rows = OpenTableRows(InputStream(File(text)), Pets(), {.omit_missing = true, .id = "kg"});
+  Bits bits(3 * 7);
+  EXPECT_EQ(rows->Read(bits), 1);
+  EXPECT_EQ(rows->omitted(), 1);
+  EXPECT_THAT(rows->ids(), ElementsAre("6"));
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits(text, Pets(), {.id = "name"}); }, "no column 'name'");
+}
+
+TEST_F(TableTest, TablesWithoutAHeaderHaveNumbers) {
+  const Variables plain({{.name = "column_3"}, {.name = "column_1", .labels = {"a", "b"}}});
+  EXPECT_EQ(ReadBits("a,x,1\nb,y,0\n", plain), (Bits{1, 0, 0, 1}));
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("a,x\n", plain); }, "'column_3'");
+}
+
+TEST_F(TableTest, WrittenTablesReadBack) {
+  const Bits bits = {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0};
+  for (const char* name : {"out.csv", "out.tsv"}) {
+    const auto writer = CreateTableFile(folder_.File(name), Pets(), 5);
+    writer->Write(bits);
+    writer->Commit();
+    EXPECT_EQ(ReadAll(*OpenTableRows(InputStream(folder_.File(name)), Pets())).values, bits);
+  }
+  const Variables odd(
+      {{.name = "a,\"b\"", .kind = VariableKind::kNominal, .labels = {"x\ny"}, .missing = true}});
+  const auto writer = CreateTableFile(folder_.File("odd.csv"), odd, 5);
+  writer->Write(Bits{1, 0, 0, 1});
+  writer->Commit();
+  EXPECT_EQ(FileContents(folder_.File("odd.csv")), "\"a,\"\"b\"\"\"\n\"x\ny\"\nNA\n");
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,215 @@
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "tests/support/data_files.h"
+#include "tests/support/error_matchers.h"
+#include "tests/support/temp_dir.h"
+#include "tests/tools/jobs/counting_observer.h"
+#include "tools/jobs/tables/bin_edges.h"
+#include "tools/jobs/tables/guess_variables.h"
+#include "tools/jobs/tables/variables_file.h"
+
+namespace ort_ed {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+
+class GuessTest : public testing::Test {
+ protected:
+  TableProfile Profile(const std::string& text, TableHeader header = TableHeader::kAuto) {
+    const std::string path = folder_.File("table.csv");
+    WriteBytes(path, text);
+    return ProfileTable(path, header, observer_);
+  }
+  TableGuess Guess(const std::string& text, const TableOptions& options = {}) {
+    return GuessVariables(Profile(text, options.header), options);
+  }
+
+  TempDir folder_;
+  Observer observer_;
+};
+
+// 200 rows of a company's table.
+std::string Customers() {
+  std::string text = "customer_id,name,since,region,member,visits,rating,spent,zip,note,country\n";
+  const char* regions[] = {"north", "south", "east", "west"};
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("{},\"Person, {}\",2024-{:02}-{:02},{},{},{},{},{:.2f},{:05},{},DE\n", 7000 + 3 * i,
+                        i, 1 + i % 12, 1 + i % 28, regions[i % 4], i % 3 == 0 ? "true" : "false", i * i % 97,
+                        1 + i % 5, 0.37 * (i * 7 % 200), 1000 + i % 6, i % 10 == 0 ? "" : "ok");
+  return text;
+}
+
+TEST_F(GuessTest, ColumnsAreWhatTheyLookLike) {
+  const TableGuess guess = Guess(Customers());
+  const Variables& v = guess.variables;
+  ASSERT_EQ(v.size(), 8);
+  const auto at = [&](const char* name) -> const Variable& { return v[*v.Find(name)]; };
+  EXPECT_EQ(at("since").values, CellValues::kDate);
+  EXPECT_EQ(at("since").kind, VariableKind::kOrdered);
+  EXPECT_EQ(at("region").kind, VariableKind::kNominal);
+  EXPECT_THAT(at("region").labels, ElementsAre("east", "north", "south", "west"));
+  EXPECT_TRUE(at("region").other);
+  EXPECT_EQ(at("member").kind, VariableKind::kBinary);
+  EXPECT_THAT(at("member").labels, ElementsAre("false", "true"));
+  EXPECT_EQ(at("visits").values, CellValues::kInteger);
+  EXPECT_EQ(at("visits").edges.size(), 17u);
+  EXPECT_THAT(at("rating").labels, ElementsAre("1", "2", "3", "4", "5"));
+  EXPECT_EQ(at("rating").kind, VariableKind::kOrdered);
+  EXPECT_EQ(at("spent").values, CellValues::kNumber);
+  EXPECT_EQ(at("zip").values, CellValues::kText);
+  EXPECT_EQ(at("zip").kind, VariableKind::kNominal);
+  EXPECT_TRUE(at("note").missing);
+  std::vector<std::string> dropped;
+  for (const auto& each : guess.dropped) dropped.push_back(each.column);
+  EXPECT_THAT(dropped, ElementsAre("customer_id", "name", "country"));
+  EXPECT_THAT(guess.warnings,
+              ElementsAre(HasSubstr("'customer_id' identifies rows"), HasSubstr("'name' identifies rows"),
+                          HasSubstr("'country' is 'DE' in every row")));
+}
+
+TEST_F(GuessTest, OptionsHaveTheLastWord) {
+  TableOptions options;
+  options.columns = {"region", "rating", "since", "visits", "member"};
+  options.drop = {"member"};
+  options.categories = {"rating"};
+  options.ordered = {"region"};
+  options.cyclic = {"visits"};
+  options.bins = 4;
+  const Variables v = Guess(Customers(), options).variables;
+  ASSERT_EQ(v.size(), 4);
+  EXPECT_EQ(v[0].name, "since");
+  EXPECT_EQ(v[0].edges.size(), 5u);
+  EXPECT_EQ(v[1].kind, VariableKind::kOrdered);
+  EXPECT_THAT(v[1].labels, ElementsAre("east", "north", "south", "west"));
+  EXPECT_EQ(v[2].kind, VariableKind::kCyclic);
+  EXPECT_EQ(v[3].kind, VariableKind::kNominal);
+  EXPECT_EQ(v[3].values, CellValues::kText);
+  for (const auto& [change, key] :
+       {std::pair<void (*)(TableOptions&), const char*>{[](auto& o) { o.drop = {"nobody"}; }, "drop"},
+        {[](auto& o) { o.columns = {"nobody"}; }, "columns"},
+        {[](auto& o) { o.categories = {"region"}, o.ordered = {"region"}; }, "ordered"}}) {
+    TableOptions wrong;
+    change(wrong);
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { Guess(Customers(), wrong); }, key, "names '");
+  }
+}
+
+TEST_F(GuessTest, RareCategoriesShareAState) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 100; ++i) text += fmt::format("{},{}\n", i < 4 ? "rare" : i % 2 ? "x" : "y", i % 30);
+  TableOptions options;
+  options.rare = 5;
+  const Variables v = Guess(text, options).variables;
+  EXPECT_THAT(v[0].labels, ElementsAre("x", "y"));
+  EXPECT_TRUE(v[0].other);
+  options.rare = 4;
+  EXPECT_THAT(Guess(text, options).variables[0].labels, ElementsAre("rare", "x", "y"));
+  options.max_categories = 2;
+  EXPECT_THAT(Guess(text, options).variables[0].labels, ElementsAre("x", "y"));
+}
+
+TEST_F(GuessTest, MissingCellsMayLeaveTheirRowsOut) {
+  const std::string text = "a,b\nx,1\n,2\ny,3\nx,4\ny,5\nx,6\n";
+  EXPECT_TRUE(Guess(text).variables[0].missing);
+  TableOptions options;
+  options.missing = MissingCells::kOmit;
+  EXPECT_FALSE(Guess(text, options).variables[0].missing);
+}
+
+TEST_F(GuessTest, OddColumnsAreWarnedOf) {
+  std::string text = "a,b,c,class,n\n";
+  for (int i = 0; i < 100; ++i)
+    text += fmt::format("{0},{0},{1},{2},{3}\n", i % 3, i == 50 ? "unknown" : std::to_string(i % 40), i % 2,
+                        i * 7919 % 100003);
+  const TableGuess guess = Guess(text);
+  EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'a' and 'b' are the same"),
+                                          HasSubstr("'c' holds numbers but for 1 cells"),
+                                          HasSubstr("'class' looks like what is to be predicted"),
+                                          HasSubstr("no value of column 'n' occurs twice")));
+  EXPECT_TRUE(guess.variables[2].other);
+  EXPECT_FALSE(guess.variables[2].edges.empty());
+}
+
+TEST_F(GuessTest, HeadersAreTold) {
+  EXPECT_TRUE(Profile("age,job\n30,a\n40,b\n").has_header);
+  EXPECT_TRUE(Profile("x,y\na,b\nb,b\n").has_header);
+  EXPECT_FALSE(Profile("30,a\n40,b\n50,a\n").has_header);
+  EXPECT_FALSE(Profile("a,b\nb,b\na,b\n").has_header);
+  EXPECT_FALSE(Profile("a,\nb,b\n").has_header);
+  EXPECT_FALSE(Profile("x,y\na,b\n", TableHeader::kNo).has_header);
+  EXPECT_THAT(Profile("30,a\n40,b\n50,a\n").names, ElementsAre("column_1", "column_2"));
+  EXPECT_EQ(Profile("30,a\n40,b\n50,a\n").rows, 3);
+  ExpectError(
+      ErrorCode::kBadData, [&] { Profile("a,a\n1,2\n", TableHeader::kYes); }, "cannot be a header");
+  ExpectError(
+      ErrorCode::kBadData, [&] { Profile("a,b\n"); }, "no rows");
+}
+
+TEST(BinEdges, HoldEquallyManyValues) {
+  std::vector<double> values(1000);
+  std::iota(values.begin(), values.end(), 0.0);
+  EXPECT_THAT(BinEdges(values, 4, true), ElementsAre(0, 250, 500, 750, 1000));
+  for (const int64_t bins : {2, 7, 16, 100}) {
+    const std::vector<double> edges = BinEdges(values, bins, false);
+    EXPECT_LE(std::ssize(edges) - 1, bins);
+    EXPECT_GE(std::ssize(edges) - 1, bins * 3 / 4);
+  }
+}
+
+TEST(BinEdges, AFrequentValueHasABinOfItsOwn) {
+  std::vector<double> values(900, 0.0);
+  for (int i = 0; i < 100; ++i) values.push_back(0.5 + i);
+  const std::vector<double> edges = BinEdges(values, 8, false);
+  EXPECT_EQ(edges[0], 0);
+  EXPECT_EQ(edges[1], std::nextafter(0.0, 1.0));
+  EXPECT_GT(edges.back(), 99.5);
+  EXPECT_LE(edges.size(), 9u);
+  const std::vector<double> whole = BinEdges(std::vector<double>{3, 3, 3, 3, 9, 9, 9, 9}, 2, true);
+  EXPECT_THAT(whole, ElementsAre(3, 9, 10));
+}
+
+TEST_F(GuessTest, TheFileOfVariablesReadsBack) {
+  const TableGuess guess = Guess(Customers());
+  const std::string path = folder_.File("variables.toml");
+  WriteBytes(path, WriteVariables(guess.variables, guess.dropped));
+  EXPECT_EQ(ReadVariables(path), guess.variables);
+  EXPECT_THAT(ReadBytes(path), HasSubstr("\"country\" is left out"));
+  const std::pair<const char*, const char*> bad[] = {
+      {"[[variable]]\nname = 3\n", "variables.toml:2: name must be text in quotes"},
+      {"[[variable]]\nname = \"a\"\nkind = \"sorted\"\n", "variables.toml:3: kind must be binary"},
+      {"[[variable]]\nname = \"a\"\ncolour = 3\n", "variables.toml:3: 'colour' is unknown"},
+      {"[[variable]]\nname = \"a\"\nkind = \"nominal\"\nlabels = [1]\n", "variables.toml:4: labels"},
+      {"[[variables]]\nname = \"a\"\n", "'variables' is unknown"},
+      {"[[variable]]\nname = \"a\"\n[[variable]]\nname = \"a\"\n", "'a' occurs twice"},
+      {"", "no variables"},
+      {"[[variable\n", "variables.toml:1"},
+  };
+  for (const auto& [text, why] : bad) {
+    WriteBytes(path, text);
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { ReadVariables(path); }, why);
+  }
+  ExpectError(
+      ErrorCode::kIo, [&] { ReadVariables(folder_.File("nowhere.toml")); }, "nowhere.toml");
+}
+
+TEST(ColumnProfile, MemoryIsBounded) {
+  ColumnProfile column;
+  for (int i = 0; i < 300000; ++i) column.Add(std::to_string(i * 3), false);
+  EXPECT_TRUE(column.too_many_texts());
+  EXPECT_EQ(column.texts().size(), ColumnProfile::kMostTexts);
+  const std::vector<double> numbers = column.SortedNumbers();
+  ASSERT_EQ(numbers.size(), ColumnProfile::kMostNumbers);
+  EXPECT_NEAR(numbers[numbers.size() / 2], 450000, 9000);  // 9 standard errors of the median
+  EXPECT_EQ(column.largest(), 3.0 * 299999);
+}
+
+}  // namespace
+}  // namespace ort_ed

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ort_ed/variables.h"
+
+namespace ort_ed {
+
+// What a column of a table holds, taken in cell by cell. Memory is bounded whatever the table: of texts the
+// first 10,000 different ones are counted, of numbers 100,000 are kept, drawn evenly from all.
+class ColumnProfile {
+ public:
+  static constexpr size_t kMostTexts = 10'000;
+  static constexpr size_t kMostTextBytes = size_t{1} << 22;
+  static constexpr size_t kMostNumbers = 100'000;
+
+  void Add(const std::string& cell, bool decimal_comma);
+
+  int64_t rows() const { return rows_; }
+  int64_t missing() const { return missing_; }
+  int64_t present() const { return rows_ - missing_; }
+
+  // How often each different cell occurs; with too_many_texts() not all of them are there.
+  const std::unordered_map<std::string, int64_t>& texts() const { return texts_; }
+  bool too_many_texts() const { return too_many_texts_; }
+
+  // The type that reads all cells but a few (Strays()); text where there is none.
+  CellValues type() const;
+  int64_t strays() const { return type() == CellValues::kText ? 0 : untyped_; }
+  const std::string& stray() const { return untyped_example_; }  // one of them
+
+  bool decimal_comma() const { return decimal_comma_; }
+  // In ascending order; in a large table an even sample of them.
+  std::vector<double> SortedNumbers() const;
+  double smallest() const { return smallest_; }
+  double largest() const { return largest_; }
+
+  // No cell occurs twice, as far as 100,000 rows tell.
+  bool unique() const { return unique_ && present() > 0; }
+  // Whole numbers one after the other, as counters give them.
+  bool counts_up() const { return counts_up_ && present() > 1; }
+  // Of all cells in their order: equal for columns that are equal.
+  uint64_t hash() const { return hash_; }
+
+ private:
+  void AddText(const std::string& cell);
+  void AddNumber(double number);
+
+  int64_t rows_ = 0, missing_ = 0, untyped_ = 0, typed_ = 0;
+  std::string untyped_example_;
+  CellValues typed_as_ = CellValues::kText;  // the widest type of the cells that are not text
+  std::unordered_map<std::string, int64_t> texts_;
+  size_t text_bytes_ = 0;
+  bool too_many_texts_ = false;
+  std::vector<double> numbers_;
+  double smallest_ = 0, largest_ = 0, last_ = 0;
+  std::unordered_set<uint64_t> seen_;
+  bool unique_ = true, counts_up_ = true;
+  uint64_t hash_ = 0;
+  bool decimal_comma_ = false;
+};
+
+}  // namespace ort_ed

@@ -1,0 +1,297 @@
+#include "tools/jobs/tables/guess_variables.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ort_ed/error.h"
+#include "runtime/data/table/cell_value.h"
+#include "runtime/support/text.h"
+#include "tools/jobs/tables/bin_edges.h"
+
+namespace ort_ed {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+constexpr int64_t kRowsToIdentify = 20;  // fewer may all be different by chance
+
+bool IsWhole(CellValues type) { return type != CellValues::kNumber && type != CellValues::kText; }
+
+std::string Lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool NamesAnId(const std::string& name) {
+  const std::string lower = Lower(name);
+  for (const char* word : {"id", "index", "key", "uuid", "guid", "nr", "no"}) {
+    const std::string suffix = std::string("_") + word;
+    if (lower == word || lower.ends_with(suffix)) return true;
+  }
+  return name.ends_with("Id") || name.ends_with("ID");
+}
+
+bool NamesALabel(const std::string& name) {
+  const std::string lower = Lower(name);
+  return std::ranges::count(std::vector<std::string>{"class", "label", "target", "outcome", "y"}, lower) > 0;
+}
+
+// The labels that are frequent enough, the most frequent ones of them, in alphabetical order.
+Labels FrequentLabels(const ColumnProfile& column, const TableOptions& options) {
+  std::vector<std::pair<int64_t, std::string>> counts;
+  for (const auto& [text, count] : column.texts())
+    if (count >= options.rare) counts.emplace_back(-count, text);
+  std::ranges::sort(counts);
+  if (std::ssize(counts) > options.max_categories) counts.resize(static_cast<size_t>(options.max_categories));
+  Labels labels;
+  for (const auto& [count, text] : counts) labels.push_back(text);
+  std::ranges::sort(labels);
+  return labels;
+}
+
+// The different numbers of a column as they are written, in their order; empty where there are more.
+Labels NumberLabels(const ColumnProfile& column, CellValues type, int64_t most) {
+  if (column.too_many_texts()) return {};
+  std::map<double, std::string> by_number;
+  for (const auto& [text, count] : column.texts()) {
+    const auto number = ReadAs(text, type, column.decimal_comma());
+    if (!number) continue;
+    const auto [entry, is_new] = by_number.emplace(*number, text);
+    if (!is_new) entry->second = std::min(entry->second, text);
+    if (std::ssize(by_number) > most) return {};
+  }
+  Labels labels;
+  for (const auto& [number, text] : by_number) labels.push_back(text);
+  return labels;
+}
+
+class Guesser {
+ public:
+  Guesser(const TableProfile& profile, const TableOptions& options) : profile_(profile), options_(options) {}
+
+  TableGuess Guess() {
+    CheckNames();
+    std::vector<Variable> list;
+    for (size_t i = 0; i < profile_.columns.size(); ++i) {
+      if (!IsWanted(profile_.names[i])) continue;
+      if (auto variable = GuessColumn(profile_.names[i], profile_.columns[i])) {
+        Consider(i);
+        guess_.descriptions.push_back(DescribeVariable(*variable));
+        list.push_back(std::move(*variable));
+      }
+    }
+    if (list.empty())
+      throw Error(ErrorCode::kBadData,
+                  "no column of the table is left to learn; name those that are to be "
+                  "kept (columns)");
+    guess_.variables = Variables(std::move(list));
+    return std::move(guess_);
+  }
+
+ private:
+  void CheckNames() const {
+    std::map<std::string, std::string> kind_of;
+    const auto check = [&](const char* key, const Labels& names, bool is_kind) {
+      for (const std::string& name : names) {
+        if (std::ranges::find(profile_.names, name) == profile_.names.end())
+          throw OptionError(key, fmt::format("names '{}', which is no column of the table; it has {}", name,
+                                             Join(profile_.names, ", ")));
+        if (is_kind && !kind_of.emplace(name, key).second)
+          throw OptionError(key, fmt::format("names '{}', which {} names, too", name, kind_of.at(name)));
+      }
+    };
+    if (options_.NamesColumns()) check("columns", options_.columns, false);
+    check("drop", options_.drop, true);
+    check("categories", options_.categories, true);
+    check("ordered", options_.ordered, true);
+    check("cyclic", options_.cyclic, true);
+  }
+
+  static bool Has(const Labels& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  }
+
+  bool IsWanted(const std::string& name) {
+    const bool chosen = !options_.NamesColumns() || Has(options_.columns, name);
+    if (chosen && !Has(options_.drop, name)) return true;
+    guess_.dropped.push_back({name, "as asked for"});
+    return false;
+  }
+
+  bool IsAskedFor(const std::string& name) const {
+    return (options_.NamesColumns() && Has(options_.columns, name)) || Has(options_.categories, name) ||
+           Has(options_.ordered, name) || Has(options_.cyclic, name);
+  }
+
+  void Drop(const std::string& name, const std::string& why, const std::string& advice) {
+    guess_.dropped.push_back({name, why});
+    guess_.warnings.push_back(fmt::format("column '{}' {} and is left out{}", name, why, advice));
+  }
+
+  std::optional<Variable> GuessColumn(const std::string& name, const ColumnProfile& column) {
+    const bool same = column.texts().size() <= 1 && !column.too_many_texts();
+    if (column.present() == 0) return Drop(name, "has no values", ""), std::nullopt;
+    if (same && (column.missing() == 0 || options_.missing == MissingCells::kOmit))
+      return Drop(name, fmt::format("is '{}' in every row", column.texts().begin()->first), ""), std::nullopt;
+    if (!IsAskedFor(name) && Identifies(name, column)) {
+      Drop(name, "identifies rows: no value occurs twice",
+           fmt::format("; name it in categories or ordered to learn it, or in drop to hear no more of it"));
+      return std::nullopt;
+    }
+    Variable variable{.name = name};
+    variable.missing = column.missing() > 0 && options_.missing == MissingCells::kState;
+    variable.values = Has(options_.categories, name) ? CellValues::kText : column.type();
+    if (Has(options_.categories, name)) {
+      MakeNominal(column, variable);
+    } else if (column.type() != CellValues::kText) {
+      MakeNumber(column, variable);
+    } else if (!MakeText(column, variable)) {
+      return std::nullopt;
+    }
+    if (variable.kind != VariableKind::kBinary && variable.plain_states() < 1)
+      return Drop(name, "has no category that is not rare", "; lower rare to learn it"), std::nullopt;
+    return variable;
+  }
+
+  bool Identifies(const std::string& name, const ColumnProfile& column) {
+    if (!column.unique() || column.present() < kRowsToIdentify) return false;
+    if (column.type() == CellValues::kText) return true;
+    if (column.type() != CellValues::kInteger) return false;
+    if (column.counts_up() || NamesAnId(name)) return true;
+    guess_.warnings.push_back(
+        fmt::format("no value of column '{}' occurs twice; if it identifies rows, name it in drop", name));
+    return false;
+  }
+
+  bool IsPair(const ColumnProfile& column) const {
+    return column.missing() == 0 && column.texts().size() == 2 && !column.too_many_texts() &&
+           std::ranges::all_of(column.texts(),
+                               [&](const auto& each) { return each.second >= options_.rare; });
+  }
+
+  void MakeNominal(const ColumnProfile& column, Variable& variable) {
+    variable.kind = VariableKind::kNominal;
+    variable.labels = FrequentLabels(column, options_);
+    variable.other = true;
+    NoteOthers(column, variable);
+  }
+
+  void NoteOthers(const ColumnProfile& column, const Variable& variable) {
+    int64_t kept = 0;
+    for (const std::string& label : variable.labels) kept += column.texts().at(label);
+    const int64_t others = column.present() - kept;
+    if (10 * others > column.present())
+      guess_.warnings.push_back(fmt::format(
+          "column '{}': {} of {} rows have categories that are rare or beyond the {} most frequent ones, and "
+          "share a state; raise max_categories, lower rare, or drop the column",
+          variable.name, others, column.present(), options_.max_categories));
+  }
+
+  // Whether anything can be made of it.
+  bool MakeText(const ColumnProfile& column, Variable& variable) {
+    const bool ordered = Has(options_.ordered, variable.name), cyclic = Has(options_.cyclic, variable.name);
+    if (IsPair(column) && !ordered && !cyclic) {
+      for (const auto& [text, count] : column.texts()) variable.labels.push_back(text);
+      std::ranges::sort(variable.labels);
+      return true;
+    }
+    const auto different = static_cast<int64_t>(column.texts().size());
+    if (!IsAskedFor(variable.name) && different > options_.max_categories &&
+        2 * different > column.present()) {
+      Drop(variable.name, "is text that hardly occurs twice",
+           "; name it in categories to learn its most frequent values");
+      return false;
+    }
+    MakeNominal(column, variable);
+    if (ordered) variable.kind = VariableKind::kOrdered;
+    if (cyclic) variable.kind = VariableKind::kCyclic;
+    return true;
+  }
+
+  void MakeNumber(const ColumnProfile& column, Variable& variable) {
+    const CellValues type = column.type();
+    const bool cyclic = Has(options_.cyclic, variable.name);
+    const int64_t most = cyclic ? std::max(options_.bins, options_.max_categories) : options_.bins;
+    const Labels labels = NumberLabels(column, type, most);
+    if (labels.size() == 2 && column.missing() == 0 && column.strays() == 0 && !cyclic) {
+      if (labels != Labels{"0", "1"}) variable.labels = labels;
+      return;
+    }
+    variable.kind = cyclic ? VariableKind::kCyclic : VariableKind::kOrdered;
+    variable.other = column.strays() > 0;
+    if (variable.other)
+      guess_.warnings.push_back(fmt::format(
+          "column '{}' holds {}s but for {} cells such as '{}', which share a state; leave cells empty that "
+          "are not known",
+          variable.name, type == CellValues::kInteger ? "number" : ToText(type), column.strays(),
+          column.stray()));
+    variable.labels = labels;
+    if (labels.empty()) variable.edges = Edges(column, type);
+  }
+
+  std::vector<double> Edges(const ColumnProfile& column, CellValues type) const {
+    std::vector<double> edges = BinEdges(column.SortedNumbers(), options_.bins, IsWhole(type));
+    edges.front() = std::min(edges.front(), column.smallest());
+    if (column.largest() >= edges.back()) edges.back() = column.largest() + (IsWhole(type) ? 1 : 0);
+    return edges;
+  }
+
+  // Warnings about a column that is kept.
+  void Consider(size_t column) {
+    const std::string& name = profile_.names[column];
+    const auto [earlier, is_new] = seen_.emplace(profile_.columns[column].hash(), name);
+    if (!is_new)
+      guess_.warnings.push_back(
+          fmt::format("columns '{}' and '{}' are the same in every row; name one of them in drop",
+                      earlier->second, name));
+    if (NamesALabel(name) && !IsAskedFor(name))
+      guess_.warnings.push_back(fmt::format(
+          "column '{}' looks like what is to be predicted and is learned like any other; name it in drop if "
+          "the model must not know it",
+          name));
+  }
+
+  const TableProfile& profile_;
+  const TableOptions& options_;
+  TableGuess guess_;
+  std::map<uint64_t, std::string> seen_;
+};
+
+std::string Range(const Variable& variable) {
+  const auto text = [&](double edge) { return FormatAs(edge, variable.values, edge, edge); };
+  const bool whole = IsWhole(variable.values);
+  return fmt::format("{} to {}", text(variable.edges.front()), text(variable.edges.back() - (whole ? 1 : 0)));
+}
+
+}  // namespace
+
+std::string DescribeVariable(const Variable& variable) {
+  constexpr size_t kShown = 4;
+  Labels shown(variable.labels.begin(), variable.labels.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                      kShown, variable.labels.size())));
+  if (variable.labels.size() > kShown) shown.emplace_back("...");
+  std::string text = ToText(variable.kind);
+  if (variable.kind == VariableKind::kBinary)
+    return text + ": " + (shown.empty() ? "0, 1" : Join(shown, ", "));
+  if (!variable.edges.empty()) {
+    text += fmt::format(", {} bins of {}s from {}", variable.plain_states(),
+                        variable.values == CellValues::kInteger ? "whole number" : ToText(variable.values),
+                        Range(variable));
+  } else {
+    text += fmt::format(", {} categories: {}", variable.plain_states(), Join(shown, ", "));
+  }
+  if (variable.other) text += ", and others";
+  if (variable.missing) text += ", and missing";
+  return text;
+}
+
+TableGuess GuessVariables(const TableProfile& profile, const TableOptions& options) {
+  return Guesser(profile, options).Guess();
+}
+
+}  // namespace ort_ed

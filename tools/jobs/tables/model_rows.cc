@@ -1,0 +1,147 @@
+#include "tools/jobs/tables/model_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ort_ed/error.h"
+#include "ort_ed/options.h"
+#include "runtime/data/formats.h"
+#include "runtime/data/text_cells.h"
+
+namespace ort_ed {
+namespace {
+
+// Checks that every variable has one of its states.
+class CheckedRows : public RowReader {
+ public:
+  CheckedRows(std::unique_ptr<RowReader> rows, std::string path, const Variables& variables)
+      : rows_(std::move(rows)), path_(std::move(path)), variables_(variables) {}
+
+  int64_t columns() const override { return rows_->columns(); }
+  std::optional<int64_t> rows() const override { return rows_->rows(); }
+  std::vector<std::string> column_names() const override { return rows_->column_names(); }
+
+  int64_t Read(std::span<uint8_t> rows) override {
+    const int64_t count = rows_->Read(rows);
+    const auto width = static_cast<size_t>(columns());
+    for (int64_t i = 0; i < count; ++i, ++next_) Check(rows.subspan(static_cast<size_t>(i) * width, width));
+    return count;
+  }
+
+ private:
+  void Check(std::span<const uint8_t> row) const {
+    if (std::ranges::find(row, kMissingValue) != row.end()) return CheckHoles(row);
+    if (const auto broken = variables_.FindBroken(row))
+      throw Error(ErrorCode::kBadData,
+                  fmt::format("'{}' row {}: {}", path_, next_ + 1, variables_.DescribeBroken(row, *broken)));
+  }
+
+  void CheckHoles(std::span<const uint8_t> row) const {
+    for (int64_t v = 0; v < variables_.size(); ++v) {
+      const auto own =
+          row.subspan(static_cast<size_t>(variables_.first_bit(v)), static_cast<size_t>(variables_.bits(v)));
+      const auto missing = std::ranges::count(own, kMissingValue), ones = std::ranges::count(own, 1);
+      const bool good = missing == std::ssize(own) || (missing == 0 && (own.size() == 1 || ones == 1));
+      if (!good)
+        throw Error(
+            ErrorCode::kBadData,
+            fmt::format("'{}' row {}: the {} states of '{}' (columns {} to {}) must be all missing, or "
+                        "exactly one of them 1",
+                        path_, next_ + 1, own.size(), variables_.Name(v), variables_.first_bit(v) + 1,
+                        variables_.first_bit(v) + variables_.bits(v)));
+    }
+  }
+
+  std::unique_ptr<RowReader> rows_;
+  std::string path_;
+  Variables variables_;
+  int64_t next_ = 0;
+};
+
+// The cells of the first line, which stays to be read.
+std::vector<std::string> PeekCells(InputStream& stream) {
+  constexpr size_t kMostBytes = size_t{1} << 26;
+  while (stream.Buffered().find('\n') == std::string_view::npos && stream.Buffered().size() < kMostBytes) {
+    const size_t known = stream.Buffered().size();
+    if (stream.Peek(known + 1).size() == known) break;
+  }
+  std::string_view line = stream.Buffered().substr(0, stream.Buffered().find('\n'));
+  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  std::vector<std::string> cells;
+  CellSplitter splitter(line, FindSeparator(line));
+  while (const auto cell = splitter.Next()) cells.emplace_back(*cell);
+  return cells;
+}
+
+bool IsBit(const std::string& cell) { return cell == "0" || cell == "1"; }
+
+bool AreBare(const Variables& variables) {
+  if (!variables.all_binary()) return false;
+  for (int64_t v = 0; v < variables.size(); ++v)
+    if (!variables[v].labels.empty()) return false;
+  return true;
+}
+
+bool IsMissing(const std::string& cell) {
+  const auto number = ReadNumber(cell);
+  return number && std::isnan(*number);
+}
+
+bool AreNamesOf(const std::vector<std::string>& cells, const Variables& variables) {
+  for (int64_t v = 0; v < variables.size(); ++v)
+    if (cells[static_cast<size_t>(v)] != variables[v].name) return false;
+  return true;
+}
+
+// Whether a text holds the bits themselves and not the table they stand for.
+bool HoldsBits(const std::vector<std::string>& first, const Variables& variables, const RowOptions& options) {
+  if (options.binarise != Binarise::kStrict) return true;
+  if (std::ssize(first) != variables.dimension()) return false;
+  if (AreBare(variables) && AreNamesOf(first, variables)) return true;
+  return std::ranges::all_of(first, [&](const std::string& cell) {
+    return IsBit(cell) || (options.allow_missing && IsMissing(cell));
+  });
+}
+
+[[noreturn]] void RefuseId() {
+  throw OptionError("id", "names a column of a table (.csv, .tsv), and the data has none",
+                    OptionError::Problem::kNoEffect);
+}
+
+}  // namespace
+
+ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
+                        const std::string& id, bool omit_missing) {
+  ModelRows result;
+  if (!variables.described()) {
+    if (!id.empty()) RefuseId();
+    result.reader = OpenRows(path, options);
+    return result;
+  }
+  InputStream stream(path);
+  const bool text = IsText(stream);
+  const bool table = text && !HoldsBits(PeekCells(stream), variables, options);
+  if (!id.empty() && !text) RefuseId();
+  if (table || !id.empty()) {
+    auto rows =
+        OpenTableRows(std::move(stream), variables,
+                      {.allow_missing = options.allow_missing, .omit_missing = omit_missing, .id = id});
+    result.table = rows.get();
+    result.reader = std::move(rows);
+    return result;
+  }
+  result.reader = OpenRows(std::move(stream), path, options);
+  if (!variables.all_binary())
+    result.reader = std::make_unique<CheckedRows>(std::move(result.reader), path, variables);
+  return result;
+}
+
+RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
+                       int64_t max_rows) {
+  return ReadAll(*OpenModelRows(path, variables, options).reader, max_rows);
+}
+
+}  // namespace ort_ed

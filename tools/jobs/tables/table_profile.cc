@@ -1,0 +1,68 @@
+#include "tools/jobs/tables/table_profile.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/data/table/cell_value.h"
+#include "runtime/data/table/table_reader.h"
+#include "runtime/data/table/table_rows.h"
+
+namespace ort_ed {
+namespace {
+
+void AddRow(const std::vector<std::string>& cells, bool decimal_comma, TableProfile& profile) {
+  ++profile.rows;
+  for (size_t i = 0; i < cells.size(); ++i) profile.columns[i].Add(cells[i], decimal_comma);
+}
+
+bool AreNames(const std::vector<std::string>& cells) {
+  const std::set<std::string> different(cells.begin(), cells.end());
+  return different.size() == cells.size() && std::ranges::none_of(cells, IsMissingCell);
+}
+
+// A first line is a header if its cells can be names, and columns of numbers or dates begin with text. Where
+// all is text: if no cell of it occurs again in its column.
+bool IsHeader(const std::vector<std::string>& first, const TableProfile& below, bool decimal_comma) {
+  if (!AreNames(first)) return false;
+  bool any_text = false;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const bool text = ReadCellValue(first[i], decimal_comma).type == CellValues::kText;
+    any_text |= text;
+    if (text && below.columns[i].type() != CellValues::kText) return true;
+  }
+  if (!any_text) return false;
+  for (size_t i = 0; i < first.size(); ++i)
+    if (below.columns[i].texts().contains(first[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+TableProfile ProfileTable(const std::string& path, TableHeader header, Observer& observer) {
+  TableReader table{InputStream(path)};
+  if (!table.Next()) table.Fail("has no rows, only blank lines");
+  const std::vector<std::string> first = table.cells();
+  TableProfile profile;
+  profile.columns.resize(first.size());
+  const auto watch = Watch(observer, "reading the table", "rows");
+  constexpr int64_t kRowsBetweenLooks = 10'000;
+  while (table.Next()) {
+    AddRow(table.cells(), table.decimal_comma(), profile);
+    if (profile.rows % kRowsBetweenLooks == 0) watch(profile.rows, 0);
+  }
+  profile.has_header = header == TableHeader::kYes ||
+                       (header == TableHeader::kAuto && IsHeader(first, profile, table.decimal_comma()));
+  if (profile.has_header && !AreNames(first))
+    table.Fail("has a first line that cannot be a header: a name is empty or occurs twice");
+  if (profile.has_header) {
+    profile.names = first;
+  } else {
+    AddRow(first, table.decimal_comma(), profile);
+    for (size_t i = 1; i <= first.size(); ++i)
+      profile.names.push_back(PlainColumnName(static_cast<int64_t>(i)));
+  }
+  if (profile.rows == 0) table.Fail("has a header but no rows");
+  return profile;
+}
+
+}  // namespace ort_ed
