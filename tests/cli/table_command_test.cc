@@ -67,12 +67,16 @@ TEST_F(TableCommand, TrainsOnATableAndSaysWhatItMadeOfIt) {
                     HasSubstr("member: binary: false, true"), HasSubstr("'id' identifies rows"),
                     HasSubstr("'shop' is 'Bonn' in every row"), HasSubstr("the method is uniform"),
                     HasSubstr("4 variables in 26 bits, 360 rows")));
-  EXPECT_THAT(ReadBytes(Path("run/variables.toml")),
-              AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("\"shop\"")));
+  EXPECT_THAT(
+      ReadBytes(Path("run/variables.toml")),
+      AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("# shop is left out")));
   // The same again by what was written down.
   const CommandResult again = Train({"--variables", Path("run/variables.toml")}, "again");
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(ReadBytes(Path("run/model.onnx")), ReadBytes(Path("again/model.onnx")));
+  EXPECT_THAT(
+      RunOrtEd({"inspect", Path("run/model.onnx")}).out,
+      AllOf(HasSubstr("drink"), HasSubstr("4  nominal, 3 categories: coffee, black, milk, tea, and others")));
   const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run"), "--steps", "40"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
@@ -128,6 +132,36 @@ TEST_F(TableCommand, ColumnsMayBeChosen) {
   EXPECT_EQ(idle.exit_code, 2);
   EXPECT_THAT(idle.err, HasSubstr("--drop is for tables"));
   EXPECT_FALSE(std::filesystem::exists(Path("other")));
+}
+
+TEST_F(TableCommand, SamplesAreTablesAgain) {
+  std::string rows = "smokes,coughs,old\n";
+  for (int i = 0; i < 200; ++i)
+    rows += std::string(i % 2 ? "yes" : "no") + "," + (i % 2 && i % 3 ? "yes" : "no") + "," +
+            (i % 5 ? "false" : "true") + "\n";
+  WriteBytes(Path("drinks.csv"), rows);
+  ASSERT_EQ(Train().exit_code, 0);
+  const CommandResult drawn =
+      RunOrtEd({"sample", Path("run/model.onnx"), "-n", "50", "--steps", "20", "-o", "-"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_TRUE(drawn.out.starts_with("smokes,coughs,old\n")) << drawn.out;
+  EXPECT_THAT(drawn.out, AllOf(HasSubstr("yes,"), HasSubstr(",true\n"), HasSubstr(",false\n")));
+  WriteBytes(Path("samples.csv"), drawn.out);
+  EXPECT_EQ(RunOrtEd({"score", Path("run/model.onnx"), Path("samples.csv")}).exit_code, 0);
+  WriteBytes(Path("holes.csv"), "old,id,smokes,coughs\ntrue,7,,yes\n,8,no,?\n");
+  const CommandResult filled =
+      RunOrtEd({"sample", Path("run/model.onnx"), "--clamp", Path("holes.csv"), "--steps", "20", "-o", "-"});
+  ASSERT_EQ(filled.exit_code, 0) << filled.err;
+  EXPECT_THAT(filled.out,
+              ::testing::MatchesRegex("smokes,coughs,old\n(yes|no),yes,true\nno,(yes|no),(true|false)\n"));
+}
+
+TEST_F(TableCommand, SamplersRefuseCategoriesForNow) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const CommandResult result = RunOrtEd({"sample", Path("run/model.onnx"), "-o", Path("out.csv")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("more than two states"));
+  EXPECT_FALSE(std::filesystem::exists(Path("out.csv")));
 }
 
 TEST_F(TableCommand, BitsWithNamesAreBitsWhoseNamesAreKept) {

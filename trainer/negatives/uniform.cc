@@ -49,7 +49,7 @@ class UniformNoise final : public Perturbation {
 class UniformPerturbation final : public Perturbation {
  public:
   struct Options {
-    std::vector<double> redraws = {1, 3};
+    std::vector<double> redraws = {1, 2, 6};
 
     static void Describe(Declare<Options>& declare) {
       declare("redraws", &Options::redraws, "(0, inf)",

@@ -57,6 +57,34 @@ TEST(BaseDistribution, OfOneVariable) {
   ExpectBaseAdded(without, BuildModel(spec), spec.base_mean);
 }
 
+TEST(BaseDistribution, OfCategoriesIsTheProductOfTheirProbabilities) {
+  const Variables variables(
+      {{.name = "on"}, {.name = "size", .kind = VariableKind::kOrdered, .labels = {"S", "M", "L"}}});
+  onnx::ModelProto without = BuildModel({.architecture = "ising", .dimension = 4});
+  SetMetadata(without, metadata_key::kVariables, FormatVariables(variables));
+  onnx::ModelProto with = without;
+  const std::vector<float> mean = SmoothedMean(std::vector<double>{0.25, 0.5, 0.5, 0}, 0.03, variables);
+  EXPECT_THAT(mean, testing::ElementsAre(testing::FloatEq(0.265f), testing::FloatEq(0.49f),
+                                         testing::FloatEq(0.49f), testing::FloatEq(0.02f)));
+  AddBaseDistribution(with, mean);
+  double total = 0;
+  for (const float on : {0.0f, 1.0f})
+    for (int size = 0; size < 3; ++size) {
+      std::vector<float> row = {on, 0, 0, 0};
+      row[1 + size] = 1;
+      const double p = (on == 1 ? mean[0] : 1 - mean[0]) * mean[1 + size];
+      EXPECT_NEAR(RunModel(with, row, {1, 4})[0] - RunModel(without, row, {1, 4})[0], -std::log(p), 1e-5);
+      total += p;
+    }
+  EXPECT_NEAR(total, 1, 1e-6);
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        AddBaseDistribution(without, std::vector<float>{0.5f, 0.5f, 0.5f, 0.5f});
+      },
+      "'size' add up to 1.5");
+}
+
 TEST(BaseDistribution, IsConstantAndNotTrained) {
   EnergySpec spec{.architecture = "mlp", .dimension = 2};
   const int parameters = BuildModel(spec).graph().initializer_size();

@@ -10,6 +10,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/jobs/inspect.h"
 #include "tools/jobs/quadratic_couplings.h"
+#include "tools/jobs/tables/guess_variables.h"
 
 namespace ort_ed {
 namespace {
@@ -111,6 +112,17 @@ std::string Overview(const ModelSummary& summary, const std::string& path) {
   return text;
 }
 
+std::string VariableTable(const ModelSummary& summary) {
+  const auto found = summary.metadata.find(metadata_key::kVariables);
+  if (found == summary.metadata.end()) return "";
+  const Variables variables = ParseVariables(found->second);
+  std::string text = fmt::format("\n{:<32}{:>6}  {}\n", "variable", "bits", "states");
+  for (int64_t v = 0; v < variables.size(); ++v)
+    text += fmt::format("{:<32}{:>6}  {}\n", variables[v].name, variables.bits(v),
+                        DescribeVariable(variables[v]));
+  return text;
+}
+
 std::string Tables(const InspectResult& result) {
   const ModelSummary& summary = result.summary;
   std::string text = fmt::format("\n{:<32}{:<24}{:>12}\n", "parameter", "shape", "elements");
@@ -123,6 +135,7 @@ std::string Tables(const InspectResult& result) {
     text += fmt::format("{:<32}{:>8}{:>16}  {}\n", FullName(op), op.count, Flops(op.flops_per_row),
                         Trainable(result.differentiability[i]));
   }
+  text += VariableTable(summary);
   if (summary.metadata.empty()) return text;
   text += "\nmetadata\n";
   for (const auto& [key, value] : summary.metadata)

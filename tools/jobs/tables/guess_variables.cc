@@ -85,10 +85,7 @@ class Guesser {
         list.push_back(std::move(*variable));
       }
     }
-    if (list.empty())
-      throw Error(ErrorCode::kBadData,
-                  "no column of the table is left to learn; name those that are to be "
-                  "kept (columns)");
+    if (list.empty()) RefuseNothing();
     guess_.variables = Variables(std::move(list));
     return std::move(guess_);
   }
@@ -112,6 +109,16 @@ class Guesser {
     check("cyclic", options_.cyclic, true);
   }
 
+  [[noreturn]] void RefuseNothing() const {
+    constexpr size_t kMost = 3;
+    std::string why;
+    for (size_t i = 0; i < std::min(kMost, guess_.dropped.size()); ++i)
+      why += fmt::format("{}column '{}' {}", i == 0 ? "" : ", ", guess_.dropped[i].column,
+                         guess_.dropped[i].why);
+    throw Error(ErrorCode::kBadData, fmt::format("'{}': no column is left to learn: {}{}", profile_.path, why,
+                                                 guess_.dropped.size() > kMost ? ", ..." : ""));
+  }
+
   static bool Has(const Labels& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
   }
@@ -119,7 +126,7 @@ class Guesser {
   bool IsWanted(const std::string& name) {
     const bool chosen = !options_.NamesColumns() || Has(options_.columns, name);
     if (chosen && !Has(options_.drop, name)) return true;
-    guess_.dropped.push_back({name, "as asked for"});
+    guess_.dropped.push_back({name, "was not asked for"});
     return false;
   }
 
@@ -168,10 +175,14 @@ class Guesser {
     return false;
   }
 
-  bool IsPair(const ColumnProfile& column) const {
-    return column.missing() == 0 && column.texts().size() == 2 && !column.too_many_texts() &&
-           std::ranges::all_of(column.texts(),
-                               [&](const auto& each) { return each.second >= options_.rare; });
+  // No and yes: there cannot be a third. Other pairs may meet one, and have a state for it.
+  static bool IsNoOrYes(const ColumnProfile& column) {
+    if (column.missing() > 0 || column.texts().size() != 2 || column.too_many_texts()) return false;
+    std::set<std::string> words;
+    for (const auto& [text, count] : column.texts()) words.insert(Lower(text));
+    using Words = std::set<std::string>;
+    return words == Words{"false", "true"} || words == Words{"no", "yes"} || words == Words{"n", "y"} ||
+           words == Words{"f", "t"};
   }
 
   void MakeNominal(const ColumnProfile& column, Variable& variable) {
@@ -195,7 +206,7 @@ class Guesser {
   // Whether anything can be made of it.
   bool MakeText(const ColumnProfile& column, Variable& variable) {
     const bool ordered = Has(options_.ordered, variable.name), cyclic = Has(options_.cyclic, variable.name);
-    if (IsPair(column) && !ordered && !cyclic) {
+    if (IsNoOrYes(column) && !ordered && !cyclic) {
       for (const auto& [text, count] : column.texts()) variable.labels.push_back(text);
       std::ranges::sort(variable.labels);
       return true;
@@ -218,10 +229,7 @@ class Guesser {
     const bool cyclic = Has(options_.cyclic, variable.name);
     const int64_t most = cyclic ? std::max(options_.bins, options_.max_categories) : options_.bins;
     const Labels labels = NumberLabels(column, type, most);
-    if (labels.size() == 2 && column.missing() == 0 && column.strays() == 0 && !cyclic) {
-      if (labels != Labels{"0", "1"}) variable.labels = labels;
-      return;
-    }
+    if (labels == Labels{"0", "1"} && column.missing() == 0 && column.strays() == 0 && !cyclic) return;
     variable.kind = cyclic ? VariableKind::kCyclic : VariableKind::kOrdered;
     variable.other = column.strays() > 0;
     if (variable.other)

@@ -43,6 +43,7 @@ TableProfile ProfileTable(const std::string& path, TableHeader header, Observer&
   if (!table.Next()) table.Fail("has no rows, only blank lines");
   const std::vector<std::string> first = table.cells();
   TableProfile profile;
+  profile.path = path;
   profile.columns.resize(first.size());
   const auto watch = Watch(observer, "reading the table", "rows");
   constexpr int64_t kRowsBetweenLooks = 10'000;

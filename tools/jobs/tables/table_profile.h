@@ -12,6 +12,7 @@ namespace ort_ed {
 
 // What a text table holds, read once from its beginning to its end.
 struct TableProfile {
+  std::string path;
   std::vector<std::string> names;  // of the header, or column_1, column_2, ...
   std::vector<ColumnProfile> columns;
   int64_t rows = 0;

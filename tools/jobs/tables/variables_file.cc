@@ -1,6 +1,6 @@
 #include "tools/jobs/tables/variables_file.h"
 
-#include <functional>
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -13,12 +13,19 @@ namespace {
 
 constexpr char kTable[] = "variable";
 
+// For a comment.
+std::string OnOneLine(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
+  return text;
+}
+
 std::string List(const std::vector<std::string>& values) { return "[" + Join(values, ", ") + "]"; }
 
 std::string Format(const Variable& variable) {
   std::string text =
-      fmt::format("\n[[{}]]  # {}\nname = {}\nkind = \"{}\"\n", kTable,
-                  JsonString(DescribeVariable(variable)), JsonString(variable.name), ToText(variable.kind));
+      fmt::format("\n[[{}]]  # {}\nname = {}\nkind = \"{}\"\n", kTable, OnOneLine(DescribeVariable(variable)),
+                  JsonString(variable.name), ToText(variable.kind));
   if (variable.values != CellValues::kText) text += fmt::format("values = \"{}\"\n", ToText(variable.values));
   std::vector<std::string> values;
   for (const std::string& label : variable.labels) values.push_back(JsonString(label));
@@ -137,7 +144,7 @@ std::string WriteVariables(const Variables& variables, const std::vector<TableGu
       "# What the columns of the table are to the model. Edit a copy and give it to another training:\n"
       "# ort-ed train --variables FILE. Columns that have no table here are not read.\n";
   for (const auto& [column, why] : dropped)
-    text += fmt::format("# {} is left out: {}\n", JsonString(column), JsonString(why));
+    text += fmt::format("# {} is left out: it {}\n", OnOneLine(column), OnOneLine(why));
   for (int64_t v = 0; v < variables.size(); ++v) text += Format(variables[v]);
   return text;
 }
