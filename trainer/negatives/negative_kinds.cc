@@ -13,6 +13,8 @@ extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRefillNegatives;
 extern const NegativeKind kLikelihoodNegatives;
+extern const NegativeKind kRatioMatchingNegatives;
+extern const NegativeKind kConcreteScoreNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -26,6 +28,8 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kPcdNegatives,
       &kRefillNegatives,
       &kLikelihoodNegatives,
+      &kRatioMatchingNegatives,
+      &kConcreteScoreNegatives,
   };
   // clang-format on
   return kKinds;

@@ -34,6 +34,8 @@ class NegativeSource {
   struct Needs {
     bool energy = false;
     bool gradient = false;
+    const char* option = "sampler";  // that asks for the gradient, and what a model without one can do
+    const char* instead = "gibbs does without";
   };
 
   virtual ~NegativeSource() = default;

@@ -7,12 +7,16 @@ namespace ort_ed {
 extern const ObjectiveKind kEnergyDiscrepancyObjective;
 extern const ObjectiveKind kContrastiveDivergenceObjective;
 extern const ObjectiveKind kLikelihoodObjective;
+extern const ObjectiveKind kRatioMatchingObjective;
+extern const ObjectiveKind kConcreteScoreObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
       &kContrastiveDivergenceObjective,
       &kLikelihoodObjective,
+      &kRatioMatchingObjective,
+      &kConcreteScoreObjective,
   };
   return kKinds;
 }

@@ -163,9 +163,9 @@ void TryEnergy(RunSetup& setup) {
     setup.learner->CurrentEnergy(needs.gradient);
   } catch (const Error& error) {
     if (!needs.gradient || error.code() != ErrorCode::kBadModel) throw;
-    throw OptionError("sampler", fmt::format("needs the gradient of the energy by the variables, which this "
-                                             "model does not have; gibbs does without. {}",
-                                             error.what()));
+    throw OptionError(needs.option, fmt::format("needs the gradient of the energy by the variables, which "
+                                                "this model does not have; {}. {}",
+                                                needs.instead, error.what()));
   }
 }
 
@@ -367,7 +367,7 @@ std::string DescribeTraining(const RunSetup& setup, int64_t step) {
         },
         value);
   };
-  for (const char* key : {"w", "energy_l2"})
+  for (const char* key : {"w", "energy_l2", "ratio_clip"})
     if (const auto found = chosen.find(key); found != chosen.end()) add(key, found->second);
   for (const auto& [key, value] : setup.negatives->Describe(options.Progress(step))) add(key, value);
   return json.dump();

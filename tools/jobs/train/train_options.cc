@@ -22,17 +22,18 @@ KindTable ModelTable() {
 // Options of the objectives that methods choose by themselves; which of them there are is known with the
 // method (ResolveObjective() in run_setup.cc), and that objective checks their values.
 struct AutoObjectiveOptions {
-  std::optional<double> w = {}, energy_l2 = {};
+  std::optional<double> w = {}, energy_l2 = {}, ratio_clip = {};
   static void Describe(Declare<AutoObjectiveOptions>& declare) {
     declare("w", &AutoObjectiveOptions::w, "", "");
     declare("energy_l2", &AutoObjectiveOptions::energy_l2, "", "");
+    declare("ratio_clip", &AutoObjectiveOptions::ratio_clip, "", "");
   }
 };
 
 KindTable TrainObjectiveTable() {
   KindTable table = ObjectiveTable();
-  table.rows.push_back({kAutoObjective, "contrastive-divergence for cd and pcd, else energy-discrepancy",
-                        &SchemaOf<AutoObjectiveOptions>()});
+  table.rows.push_back(
+      {kAutoObjective, "what the method makes negatives for", &SchemaOf<AutoObjectiveOptions>()});
   return table;
 }
 

@@ -9,69 +9,16 @@
 
 #include "models/graph/model_edits.h"
 #include "ort_ed/metadata.h"
-#include "tests/sampler/test_energies.h"
-#include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
-#include "tests/support/temp_dir.h"
+#include "tests/tools/jobs/train/law_training.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/run_setup.h"
-#include "tools/jobs/train/train.h"
 
 namespace ort_ed {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int64_t kDimension = 8;
-constexpr int64_t kRows = 20000;
-
-// The law of the data: couplings of both signs and fields.
-const Law& Truth() {
-  static const Law law = ExactLaw(EnergyPath(DenseEnergy(kDimension, 1.0, 3)));
-  return law;
-}
-
-RowTable DrawnRows(int64_t count = kRows) {
-  RowTable rows{.rows = count, .columns = kDimension, .values = {}};
-  for (const float bit : DrawFrom(Truth(), kDimension, count, 1))
-    rows.values.push_back(static_cast<uint8_t>(bit));
-  return rows;
-}
-
-// KL(truth || model), over all states.
-double Divergence(const onnx::ModelProto& proto) {
-  const LoadedModel model(proto, "trained");
-  const std::vector<float> states = AllStates(kDimension);
-  std::vector<float> energies(Truth().size());
-  model.energy_model().Energy(states, energies);
-  double partition = 0, divergence = 0;
-  for (const float energy : energies) partition += std::exp(-double{energy});
-  for (size_t s = 0; s < energies.size(); ++s)
-    divergence += Truth()[s] * (std::log(Truth()[s]) + energies[s] + std::log(partition));
-  return divergence;
-}
-
-TrainOptions Options(const Choice& model, const Choice& method) {
-  TrainOptions options;
-  options.network.model = model;
-  options.contrast.method = method;
-  options.contrast.negatives = 1;
-  options.optimizer.learning_rate = 0.01;
-  options.optimizer.ema = 0.99;
-  options.batch.batch_size = 256;
-  options.run.steps = 1500;
-  options.run.threads = 1;
-  return options;
-}
-
-TrainResult Fit(const TrainOptions& options) {
-  Observer quiet;
-  return Train(options, DatasetFromRows(DrawnRows(), options.data, 0), quiet);
-}
-
-const Choice kIsing("ising", {{"field", "0"}});
-const Choice kMlp("mlp", {{"hidden", "32,32"}});
 
 struct MethodCase {
   const char* name;
@@ -139,44 +86,7 @@ TEST(ChainTraining, PenaltyKeepsEnergiesNearZero) {
   EXPECT_LT(with, 0.7f * largest(Fit(options)));
 }
 
-// The rows of DrawnRows() in a file, and a folder to train in.
-class ChainRun : public ::testing::Test {
- protected:
-  ChainRun() {
-    const RowTable rows = DrawnRows(200);
-    std::string text;
-    for (size_t i = 0; i < rows.values.size(); ++i)
-      text += std::to_string(rows.values[i]) + ((i + 1) % kDimension == 0 ? "\n" : ",");
-    WriteBytes(dir_.File("rows.csv"), text);
-  }
-
-  TrainOptions Small(const Choice& model, const Choice& method) const {
-    TrainOptions options = Options(model, method);
-    options.data.data = dir_.File("rows.csv");
-    options.batch.batch_size = 16;
-    options.run.steps = 12;
-    options.run.validate_every = {.steps = 6};
-    return options;
-  }
-
-  std::string Checkpoint(const std::string& run) const {
-    return ReadBytes(dir_.File(run + "/checkpoints/step-12.ckpt"));
-  }
-
-  TempDir dir_;
-  Observer quiet_;
-};
-
-// Asks to stop after some steps.
-class Stopper : public Observer {
- public:
-  explicit Stopper(int64_t steps) : steps_(steps) {}
-  void OnWork(const Work&) override { --steps_; }
-  bool StopRequested() override { return steps_ <= 0; }
-
- private:
-  int64_t steps_;
-};
+using ChainRun = LawRun;
 
 TEST_F(ChainRun, GoesOnBitForBit) {
   const Choice tempered = {
