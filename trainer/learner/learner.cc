@@ -339,6 +339,20 @@ struct Learner::Impl {
     }
   }
 
+  void EvaluateTensor(std::span<const float> states, std::span<float> values) {
+    const int64_t rows = std::ssize(states) / dimension, width = std::ssize(values) / rows;
+    DeviceSession& session = Session(StepGraphKind::kTensor);
+    auto* const inputs = const_cast<float*>(states.data());  // ONNX Runtime does not write to inputs
+    for (const Groups& part : Cut(rows, kStatesAtOnce)) {
+      session.BindInput(step_tensor::kStates,
+                        HostTensor(inputs + part.first * dimension, {part.count, dimension}));
+      BindParameters(session, state[0]);
+      session.BindOutput(step_tensor::kTensor,
+                         HostTensor(values.data() + part.first * width, {part.count, width}));
+      session.Run();
+    }
+  }
+
   std::shared_ptr<const EnergyFunction> CurrentEnergy(bool with_slopes) {
     const auto evaluate = [this](auto... spans) { EvaluateStates(spans...); };
     if (with_slopes || quadratic) Session(StepGraphKind::kEnergyGradient);
@@ -408,6 +422,10 @@ std::shared_ptr<const EnergyFunction> Learner::CurrentEnergy(bool gradient) {
 
 void Learner::Energies(std::span<const float> states, std::span<float> energies, bool averaged) {
   impl_->EvaluateStates(states, energies, {}, impl_->Vector(averaged ? "average" : "parameters"));
+}
+
+void Learner::CurrentTensor(std::span<const float> states, std::span<float> values) {
+  impl_->EvaluateTensor(states, values);
 }
 
 std::vector<StateTensor> Learner::DescribeState() const {

@@ -70,6 +70,10 @@ class Learner {
   // one).
   void Energies(std::span<const float> states, std::span<float> energies, bool averaged);
 
+  // LearnerOptions::tensor of the network with its present parameters, for states [rows, dimension()]: as
+  // many values for each row.
+  void CurrentTensor(std::span<const float> states, std::span<float> values);
+
   // What there is of state, without its values; and the values of one of these.
   std::vector<StateTensor> DescribeState() const;
   std::vector<float> ReadValues(const StateTensor& tensor);

@@ -8,7 +8,7 @@ namespace ort_ed {
 
 // A named piece of what a training has learned so far and goes on from. `owner`: "energy" for the network's
 // parameters, averages and moments (StateNames() of optimizer.h), where `parameter` is the initialiser it
-// belongs to; "negatives" for what a source of negatives keeps.
+// belongs to; "negatives" for what a source of negatives keeps, "negatives/policy" for a network of its own.
 struct StateTensor {
   std::string owner = "energy";
   std::string kind;

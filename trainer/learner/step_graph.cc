@@ -77,13 +77,21 @@ class StepGraphs::Assembly {
 
   // The energy network on `states`, by itself.
   void AddEnergies() {
-    const std::vector<int64_t> shape = {-1, network_.contract.dimension};
-    const Value x = Op("Identity", {FloatInput(step_tensor::kStates, shape)});
-    builder_.Renamed(x, network_.contract.input);
+    EmitStates();
     EmitNetwork();
     const Value energies = builder_.Existing(network_.contract.output);
     builder_.Output(builder_.Named(Reshape(energies, std::vector<int64_t>{-1}), step_tensor::kEnergies),
                     std::vector<int64_t>{-1});
+  }
+
+  // The part of it that leads to one of its tensors.
+  void AddTensor() {
+    EmitStates();
+    EmitNetwork();
+    const std::vector<int64_t> row_by_row = {0, -1};
+    builder_.Output(
+        builder_.Named(Reshape(builder_.Existing(options_.tensor), row_by_row), step_tensor::kTensor),
+        std::vector<int64_t>{-1, -1});
   }
 
   void AddSlopes() {
@@ -141,6 +149,7 @@ class StepGraphs::Assembly {
         break;
       case StepGraphKind::kEnergy:
       case StepGraphKind::kEnergyGradient:
+      case StepGraphKind::kTensor:
         break;  // has its outputs
     }
     return std::move(model_);
@@ -229,6 +238,12 @@ class StepGraphs::Assembly {
                    onnx::TensorProto::UINT8);
     const Value x =
         Op("Cast", {builder_.Existing(step_tensor::kRows)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
+    builder_.Renamed(x, network_.contract.input);
+  }
+
+  void EmitStates() {
+    const std::vector<int64_t> shape = {-1, network_.contract.dimension};
+    const Value x = Op("Identity", {FloatInput(step_tensor::kStates, shape)});
     builder_.Renamed(x, network_.contract.input);
   }
 
@@ -395,6 +410,7 @@ onnx::ModelProto StepGraphs::Make(StepGraphKind kind) {
   if (kind == Kind::kEvaluate || kind == Kind::kValidate) assembly.AddLoss(/*training=*/false);
   if (kind == Kind::kEnergy || kind == Kind::kEnergyGradient) assembly.AddEnergies();
   if (kind == Kind::kEnergyGradient) assembly.AddSlopes();
+  if (kind == Kind::kTensor) assembly.AddTensor();
   return assembly.Complete(kind);
 }
 

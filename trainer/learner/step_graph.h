@@ -41,6 +41,7 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 //   report       float [5]: losses, norm of the gradient before clipping, norm of the new parameters
 //   states       float [rows, D]: what a sampler asks about
 //   energies     float [rows], and slopes, float [rows, D]: dU/dx
+//   tensor       float [rows, any]: LearnerOptions::tensor
 //   squares      float [1]: sum of the squares of the gradient before clipping, or of the new parameters
 //   clip         float [1]: what the gradient is multiplied by
 namespace step_tensor {
@@ -51,6 +52,7 @@ inline constexpr char kGradient[] = "ort_ed.gradient";
 inline constexpr char kStates[] = "ort_ed.states";
 inline constexpr char kEnergies[] = "ort_ed.energies";
 inline constexpr char kSlopes[] = "ort_ed.slopes";
+inline constexpr char kTensor[] = "ort_ed.tensor";
 inline constexpr char kLosses[] = "ort_ed.losses";
 inline constexpr char kReport[] = "ort_ed.report";
 inline constexpr char kSquares[] = "ort_ed.squares";
@@ -72,6 +74,7 @@ enum class StepGraphKind {
   kValidate,    // the same with LearnerOptions::validation
   kEnergy,      // states, parameters -> energies
   kEnergyGradient,  // states, parameters -> energies, slopes; a differentiation of its own
+  kTensor,          // states, parameters -> tensor
   // On corresponding pieces, of any length, of the flat vectors:
   kNorm,   // gradient, state, support, l1 -> squares
   kApply,  // gradient, control, clip, state, support, weight_decay, l1 -> next state, squares

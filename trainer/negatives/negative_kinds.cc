@@ -15,6 +15,7 @@ extern const NegativeKind kRefillNegatives;
 extern const NegativeKind kLikelihoodNegatives;
 extern const NegativeKind kRatioMatchingNegatives;
 extern const NegativeKind kConcreteScoreNegatives;
+extern const NegativeKind kEbGfnNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -30,6 +31,7 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kLikelihoodNegatives,
       &kRatioMatchingNegatives,
       &kConcreteScoreNegatives,
+      &kEbGfnNegatives,
   };
   // clang-format on
   return kKinds;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ort_ed/device.h"
 #include "ort_ed/energy_function.h"
 #include "ort_ed/options.h"
 #include "trainer/learner/state_tensor.h"
@@ -60,7 +62,13 @@ class NegativeSource {
   // What the model's metadata tell of it, by key, as of this progress.
   virtual OptionMap Describe(double /*progress*/) const { return {}; }
 
-  // What it keeps from step to step, for checkpoints; owner "negatives".
+  // How its own learning goes, as of the last Fill(), by name, for the log.
+  virtual std::map<std::string, double> Metrics() const { return {}; }
+
+  // What is deployed beside the model, as ONNX files by name.
+  virtual std::map<std::string, std::string> Companions() const { return {}; }
+
+  // What it keeps from step to step, for checkpoints; owner "negatives", or one below it ("negatives/...").
   virtual std::vector<StateTensor> Save() const { return {}; }
   // Throws kInvalidArgument, naming the tensor, where pieces are missing or of another shape.
   virtual void Load(std::span<const StateTensor>) {}
@@ -74,6 +82,9 @@ struct RowContext {
   std::shared_ptr<const BaseDistribution> base = {};  // a learned one under the network; null: none
   int64_t step_negatives = 0;                         // of all rows of a step together; 0: not known
   int threads = 0;                                    // 0: all cores; results do not depend on it
+  // Of networks that a source trains by itself.
+  uint64_t seed = 0;  // of their initial parameters
+  Device device = {};
 };
 
 class Perturbation;

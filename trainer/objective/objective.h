@@ -37,6 +37,7 @@ struct ObjectiveKind {
   const char* summary;
   const Schema& (*schema)();
   std::unique_ptr<Objective> (*make)(const OptionMap& options);
+  bool for_policies = false;  // of networks that methods train beside the energy; not to be chosen for it
 };
 
 // An objective made from a class with `struct Options` and a constructor of it.
@@ -46,6 +47,11 @@ constexpr ObjectiveKind MakeObjectiveKind(const char* name, const char* summary)
           [](const OptionMap& options) -> std::unique_ptr<Objective> {
             return std::make_unique<O>(MakeOptions<typename O::Options>(options));
           }};
+}
+
+constexpr ObjectiveKind ForPolicies(ObjectiveKind kind) {
+  kind.for_policies = true;
+  return kind;
 }
 
 std::span<const ObjectiveKind* const> ObjectiveKinds();

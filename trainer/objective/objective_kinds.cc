@@ -9,6 +9,7 @@ extern const ObjectiveKind kContrastiveDivergenceObjective;
 extern const ObjectiveKind kLikelihoodObjective;
 extern const ObjectiveKind kRatioMatchingObjective;
 extern const ObjectiveKind kConcreteScoreObjective;
+extern const ObjectiveKind kTrajectoryBalanceObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
   static constexpr const ObjectiveKind* kKinds[] = {
@@ -17,6 +18,7 @@ std::span<const ObjectiveKind* const> ObjectiveKinds() {
       &kLikelihoodObjective,
       &kRatioMatchingObjective,
       &kConcreteScoreObjective,
+      &kTrajectoryBalanceObjective,
   };
   return kKinds;
 }

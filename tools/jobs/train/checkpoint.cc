@@ -157,7 +157,7 @@ uint32_t ReadCrc(std::istream& file, uint64_t size) {
 std::vector<StateTensor> Checkpoint::SelectTensors(const std::string& owner) const {
   std::vector<StateTensor> tensors;
   for (const StateTensor& tensor : state)
-    if (tensor.owner == owner) tensors.push_back(tensor);
+    if (tensor.owner == owner || tensor.owner.starts_with(owner + "/")) tensors.push_back(tensor);
   return tensors;
 }
 

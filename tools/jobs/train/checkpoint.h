@@ -25,6 +25,7 @@ struct Checkpoint {
   std::map<std::string, double> running;  // sums of the metrics since the last logged line
   std::vector<StateTensor> state;         // of all owners
 
+  // Those of the owner and of owners below it ("owner/...").
   std::vector<StateTensor> SelectTensors(const std::string& owner) const;
 };
 

@@ -45,6 +45,11 @@ void SetValues(onnx::ModelProto& model, const StateTensor& state) {
   tensor->set_raw_data(state.values.data(), state.values.size() * sizeof(float));
 }
 
+// Other networks of the training have tensors, too, and may call their parameters the same.
+bool IsOfEnergy(const StateTensor& tensor, const std::string& kind) {
+  return tensor.owner == "energy" && tensor.kind == kind;
+}
+
 StateTensor CopyZeros(std::span<const float> parameters, StateTensor average) {
   if (parameters.size() == average.values.size()) KeepZeros(parameters, average.values);
   return average;
@@ -52,7 +57,7 @@ StateTensor CopyZeros(std::span<const float> parameters, StateTensor average) {
 
 bool HasKind(const Checkpoint& checkpoint, const char* kind) {
   return std::any_of(checkpoint.state.begin(), checkpoint.state.end(),
-                     [&](const StateTensor& tensor) { return tensor.kind == kind; });
+                     [&](const StateTensor& tensor) { return IsOfEnergy(tensor, kind); });
 }
 
 // Adds to what the metadata tells of the training, if it tells anything.
@@ -107,9 +112,9 @@ onnx::ModelProto RestoreModel(const Checkpoint& checkpoint, Weights weights) {
   onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
   std::map<std::string, std::span<const float>> parameters;
   for (const StateTensor& tensor : checkpoint.state)
-    if (tensor.kind == kParametersKind) parameters[tensor.parameter] = tensor.values;
+    if (IsOfEnergy(tensor, kParametersKind)) parameters[tensor.parameter] = tensor.values;
   for (const StateTensor& tensor : checkpoint.state) {
-    if (tensor.kind != (averaged ? kAverageKind : kParametersKind)) continue;
+    if (!IsOfEnergy(tensor, averaged ? kAverageKind : kParametersKind)) continue;
     SetValues(model, averaged ? CopyZeros(parameters[tensor.parameter], tensor) : tensor);
   }
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);

@@ -75,6 +75,7 @@ TrainResult Run::Train() {
     Save();
   } else {
     WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
+    WriteCompanions();
   }
   while (step_ < options_.run.steps && !OutOfPatience()) {
     if (observer_.StopRequested()) {
@@ -149,6 +150,7 @@ void Run::Log(bool log, bool validate) {
     for (const char* name : {"loss", "energy_positive", "energy_negative", "gradient_norm"})
       line.values.emplace_back(name, means_.Mean(name));
     line.values.emplace_back("learning_rate", options_.LearningRate(step_));
+    for (const auto& [name, value] : setup_.negatives->Metrics()) line.values.emplace_back(name, value);
     line.values.emplace_back("steps_per_second", static_cast<double>(step_ - last_logged_step_) /
                                                      std::max(1e-9, since_logged_.Seconds()));
     result_.loss = means_.Mean("loss");
@@ -263,6 +265,16 @@ void Run::Save() {
   records_->checkpoints.Write(MakeCheckpoint(), static_cast<int>(options_.run.keep_checkpoints),
                               [&](const StateTensor& tensor) { return setup_.learner->ReadValues(tensor); });
   WriteModel(run_file::kModel);
+  WriteCompanions();
+}
+
+void Run::WriteCompanions() {
+  if (records_ == nullptr) return;
+  for (const auto& [file, bytes] : setup_.negatives->Companions()) {
+    const std::string path = records_->folder + "/" + file;
+    WriteFileAtomically(path, bytes);
+    observer_.OnSaved(path);
+  }
 }
 
 // Without the values of its state, which may fill half the memory.

@@ -80,6 +80,7 @@ class Run {
   onnx::ModelProto MakeDeployable();
   void KeepBest();
   void WriteModel(const char* file);
+  void WriteCompanions();
   void ReportProgress();
 
   RunSetup setup_;

@@ -46,7 +46,7 @@ bool IsTemporary(const std::string& name) {
 
 bool IsOfARun(const std::string& name) {
   return name == run_file::kConfig || name == run_file::kModel || name == run_file::kBestModel ||
-         name == run_file::kCurves || name == MetricsLog::FileName() ||
+         name == run_file::kPolicy || name == run_file::kCurves || name == MetricsLog::FileName() ||
          name.starts_with("events.out.tfevents.") || IsTemporary(name);
 }
 

@@ -124,6 +124,8 @@ void AdaptMetadata(onnx::ModelProto& model, const NetworkOptions& network, int64
   SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
 }
 
+uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
+
 RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
   const TrainOptions& options = setup.options;
   const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
@@ -133,7 +135,9 @@ RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
           .mean = setup.dataset->mean,
           .base = setup.base,
           .step_negatives = options.batch.batch_size * options.contrast.negatives,
-          .threads = options.run.threads};
+          .threads = options.run.threads,
+          .seed = Seed(options),
+          .device = ParseDevice(options.run.device)};
 }
 
 // An enumeration has the row itself among its negatives: w = 1 would count it twice.

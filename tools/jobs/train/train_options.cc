@@ -31,7 +31,9 @@ struct AutoObjectiveOptions {
 };
 
 KindTable TrainObjectiveTable() {
-  KindTable table = ObjectiveTable();
+  KindTable table;
+  for (const ObjectiveKind* kind : ObjectiveKinds())
+    if (!kind->for_policies) table.rows.push_back({kind->name, kind->summary, &kind->schema()});
   table.rows.push_back(
       {kAutoObjective, "what the method makes negatives for", &SchemaOf<AutoObjectiveOptions>()});
   return table;
