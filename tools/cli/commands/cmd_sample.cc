@@ -119,7 +119,7 @@ nlohmann::ordered_json ToJson(const SampleCommand& command, const SampleResult& 
   return {{"model", command.model},         {"output", command.output},
           {"samples", result.samples},      {"chains", result.schedule.chains},
           {"steps", result.schedule.steps}, {"burn_in", result.schedule.burn_in},
-          {"thin", result.schedule.thin},   {"sampler", command.sample.sampler.kind},
+          {"thin", result.schedule.thin},   {"sampler", command.sample.SamplerName()},
           {"quadratic", result.quadratic},  {"beta", command.sample.beta},
           {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics)}};
 }
@@ -157,7 +157,7 @@ void RunSample(const SampleCommand& command) {
   if (command.json) {
     std::cout << ToJson(command, result).dump(2) << "\n";
   } else {
-    Report(result, command.sample.sampler.kind, terminal);
+    Report(result, command.sample.SamplerName(), terminal);
   }
 }
 

@@ -82,6 +82,7 @@ extern const EstimatorKind kAisEstimator;
 extern const EstimatorKind kRaiseEstimator;
 extern const EstimatorKind kExactEstimator;
 extern const EstimatorKind kImportanceEstimator;
+extern const EstimatorKind kPolicyEstimator;
 extern const EstimatorKind kMetadataEstimator;
 extern const EstimatorKind kAutoEstimator;
 

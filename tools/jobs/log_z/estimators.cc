@@ -4,8 +4,8 @@ namespace ort_ed {
 
 std::span<const EstimatorKind* const> Estimators() {
   static constexpr const EstimatorKind* kinds[] = {
-      &kAisEstimator,        &kRaiseEstimator,    &kExactEstimator,
-      &kImportanceEstimator, &kMetadataEstimator, &kAutoEstimator,
+      &kAisEstimator,    &kRaiseEstimator,    &kExactEstimator, &kImportanceEstimator,
+      &kPolicyEstimator, &kMetadataEstimator, &kAutoEstimator,
   };
   return kinds;
 }

@@ -7,6 +7,7 @@
 
 #include "ort_ed/error.h"
 #include "tools/jobs/sample/chains.h"
+#include "tools/jobs/sample/policy_file.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
@@ -104,6 +105,14 @@ int64_t ExpectedEvaluations(const SampleSchedule& schedule, const Choice& sample
   return schedule.chains * schedule.steps * (by_gradient ? 1 : dimension);
 }
 
+std::unique_ptr<Sampler> ChooseSampler(const SampleOptions& options, const EnergyPath& path) {
+  if (options.policy.empty()) return MakeSampler(options.sampler, path, options.threads);
+  if (options.sampler.kind != SampleOptions().sampler.kind || !options.sampler.options.empty())
+    throw OptionError("sampler", "has no effect with `policy`", OptionError::Problem::kNoEffect);
+  return MakePolicySampler(PolicyFile(options.policy, path.dimension(), options.threads), path,
+                           options.policy_variables.value_or(path.dimension()));
+}
+
 void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer) {
   const auto impossible = std::ranges::count_if(chains.energies, [](double u) { return std::isinf(u); });
   if (impossible > 0)
@@ -136,6 +145,13 @@ void SampleOptions::Describe(Declare<SampleOptions>& declare) {
   declare("seed", &Self::seed, "[0, inf)",
           "the same seed gives the same samples, whatever the number of threads");
   declare("sampler", &Self::sampler, SamplerTable, "how chains move");
+  declare(
+      "policy", &Self::policy, "FILE",
+      "the policy.onnx of a run by eb-gfn: chains move by what it rebuilds, accepted or not, in place of a "
+      "sampler");
+  declare("policy_variables", &Self::policy_variables, "[1, 1e9]", "variables that it rebuilds in a step")
+      .Default("all")
+      .When("policy", "*");
   declare("threads", &Self::threads, "[0, inf)", "threads; 0: all cores");
 }
 
@@ -177,7 +193,7 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   const std::shared_ptr<const BaseDistribution> base = MakeBaseDistribution(model, options.threads);
   const std::shared_ptr<const EnergyFunction>& function = energy.get(budget);
   const EnergyPath path = options.beta == 1 ? EnergyPath(function, base) : EnergyPath(function);
-  const auto sampler = MakeSampler(options.sampler, path, options.threads);
+  const auto sampler = ChooseSampler(options, path);
   Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
   begin.clamped = start.Clamps(chains);
   begin.betas.assign(begin.betas.size(), options.beta);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ort_ed/diagnostics.h"
@@ -23,7 +24,11 @@ struct SampleOptions {
   double beta = 1;
   uint64_t seed = 0;
   Choice sampler = "gibbs";
+  std::string policy = {};  // a file, in place of the sampler
+  std::optional<int64_t> policy_variables = {};
   int threads = 0;
+
+  std::string SamplerName() const { return policy.empty() ? sampler.kind : "policy"; }
 
   static void Describe(Declare<SampleOptions>& declare);
 };

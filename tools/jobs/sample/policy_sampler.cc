@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <cmath>
+
+#include "ort_ed/error.h"
+#include "tools/jobs/sample/policy_file.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr uint32_t kRebuildPurpose = 0x504C5253;  // "PLRS": proposals, and whether they are accepted
+
+class PolicySampler final : public Sampler {
+ public:
+  PolicySampler(const PolicyFile& policy, const EnergyPath& target, int64_t variables)
+      : policy_(policy), target_(target), variables_(variables) {}
+
+  void Step(Chains& chains, int64_t steps) override {
+    if (std::ranges::count(chains.clamped, 0) != std::ssize(chains.clamped))
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a policy proposes whole rows and can keep no variable; use a sampler, such as gibbs");
+    chains.gradients.clear();
+    chains.base_gradients.clear();
+    for (int64_t step = 0; step < steps; ++step, ++chains.step) RunStep(chains);
+  }
+
+ private:
+  void RunStep(Chains& chains) {
+    std::vector<RandomStream> random;
+    for (int64_t chain = 0; chain < chains.count; ++chain)
+      random.emplace_back(chains.seed, kRebuildPurpose, chains.step, chains.first_chain + chain);
+    const std::vector<uint8_t> rows(chains.states.begin(), chains.states.end());
+    const Reconstruction proposed = Reconstruct(policy_.view(), rows, variables_, random);
+    const std::vector<float> states(proposed.rows.begin(), proposed.rows.end());
+    const Chains there = StartChainsAt(target_, states, chains.seed);
+    chains.counters.energy_evaluations += chains.count;
+    for (int64_t chain = 0; chain < chains.count; ++chain) {
+      const double gain =
+          Energy(chains, chain, chains.betas[chain]) - Energy(there, chain, chains.betas[chain]);
+      ++chains.counters.proposals;
+      if (std::log(random[chain].UniformDouble()) < gain + proposed.log_ratios[chain])
+        Move(chains, there, chain);
+    }
+  }
+
+  static double Energy(const Chains& chains, int64_t chain, double beta) {
+    return beta * chains.energies[chain] + (1 - beta) * chains.base_energies[chain];
+  }
+
+  static void Move(Chains& chains, const Chains& there, int64_t chain) {
+    int64_t distance = 0;
+    for (int64_t i = 0; i < chains.dimension; ++i)
+      distance += chains.state(chain)[i] != there.state(chain)[i] ? 1 : 0;
+    ++chains.counters.acceptances;
+    chains.counters.bits_flipped += distance;
+    std::ranges::copy(there.state(chain), chains.state(chain).begin());
+    chains.energies[chain] = there.energies[chain];
+    chains.base_energies[chain] = there.base_energies[chain];
+  }
+
+  PolicyFile policy_;
+  EnergyPath target_;
+  int64_t variables_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> MakePolicySampler(const PolicyFile& policy, const EnergyPath& target,
+                                           int64_t variables) {
+  return std::make_unique<PolicySampler>(policy, target, std::min(variables, target.dimension()));
+}
+
+}  // namespace ort_ed
