@@ -16,6 +16,7 @@ extern const NegativeKind kLikelihoodNegatives;
 extern const NegativeKind kRatioMatchingNegatives;
 extern const NegativeKind kConcreteScoreNegatives;
 extern const NegativeKind kEbGfnNegatives;
+extern const NegativeKind kAloeNegatives;
 
 std::span<const NegativeKind* const> NegativeKinds() {
   // clang-format off
@@ -32,6 +33,7 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kRatioMatchingNegatives,
       &kConcreteScoreNegatives,
       &kEbGfnNegatives,
+      &kAloeNegatives,
   };
   // clang-format on
   return kKinds;

@@ -10,8 +10,10 @@ extern const ObjectiveKind kLikelihoodObjective;
 extern const ObjectiveKind kRatioMatchingObjective;
 extern const ObjectiveKind kConcreteScoreObjective;
 extern const ObjectiveKind kTrajectoryBalanceObjective;
+extern const ObjectiveKind kWeightedLikelihoodObjective;
 
 std::span<const ObjectiveKind* const> ObjectiveKinds() {
+  // clang-format off
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
       &kContrastiveDivergenceObjective,
@@ -19,7 +21,9 @@ std::span<const ObjectiveKind* const> ObjectiveKinds() {
       &kRatioMatchingObjective,
       &kConcreteScoreObjective,
       &kTrajectoryBalanceObjective,
+      &kWeightedLikelihoodObjective,
   };
+  // clang-format on
   return kKinds;
 }
 

@@ -46,8 +46,8 @@ bool IsTemporary(const std::string& name) {
 
 bool IsOfARun(const std::string& name) {
   return name == run_file::kConfig || name == run_file::kModel || name == run_file::kBestModel ||
-         name == run_file::kPolicy || name == run_file::kCurves || name == MetricsLog::FileName() ||
-         name.starts_with("events.out.tfevents.") || IsTemporary(name);
+         name == run_file::kPolicy || name == run_file::kAloe || name == run_file::kCurves ||
+         name == MetricsLog::FileName() || name.starts_with("events.out.tfevents.") || IsTemporary(name);
 }
 
 bool IsCheckpoint(const std::string& name) {

@@ -12,13 +12,15 @@ namespace ort_ed {
 //   model.onnx           the deployable model as of the newest checkpoint
 //   best.onnx            the same as of the lowest validation loss
 //   base/                the same of the first phase, where the base distribution is learned
-//   policy.onnx          with some methods: the network that drew the negatives, as of the newest checkpoint
+//   policy.onnx          eb-gfn: the network that drew the negatives, as of the newest checkpoint
+//   aloe.onnx            the same with aloe
 //   curves.png           the metrics as a picture, drawn by the front end
 namespace run_file {
 inline constexpr char kConfig[] = "config.toml";
 inline constexpr char kModel[] = "model.onnx";
 inline constexpr char kBestModel[] = "best.onnx";
 inline constexpr char kPolicy[] = "policy.onnx";
+inline constexpr char kAloe[] = "aloe.onnx";
 inline constexpr char kCurves[] = "curves.png";
 inline constexpr char kCheckpoints[] = "checkpoints";
 inline constexpr char kBase[] = "base";
