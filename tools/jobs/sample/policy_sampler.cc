@@ -19,6 +19,7 @@ class PolicySampler final : public Sampler {
       throw Error(ErrorCode::kInvalidArgument,
                   "a policy proposes whole rows and can keep no variable; use a sampler, such as gibbs");
     chains.gradients.clear();
+    chains.base_gradients.clear();
     for (int64_t step = 0; step < steps; ++step, ++chains.step) RunStep(chains);
   }
 

@@ -13,7 +13,8 @@ namespace ort_ed {
 //   model.onnx           the deployable model as of the newest checkpoint
 //   best.onnx            the same as of the lowest validation loss
 //   base/                the same of the first phase, where the base distribution is learned
-//   policy.onnx, aloe.onnx  with some methods: the network that drew the negatives, as of the newest checkpoint
+//   policy.onnx          eb-gfn: the network that drew the negatives, as of the newest checkpoint
+//   aloe.onnx            the same with aloe
 //   curves.png           the metrics as a picture, drawn by the front end
 namespace run_file {
 inline constexpr char kConfig[] = "config.toml";
