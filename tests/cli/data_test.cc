@@ -48,7 +48,7 @@ TEST(Data, MisuseIsToldAndWritesNothing) {
   const TempDir folder;
   const CommandResult unknown = RunOrtEd({"data", "moon", "-o", folder.File("x.npy")});
   EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_THAT(unknown.err, HasSubstr("name must be one of 2spirals, 8gaussians"));
+  EXPECT_THAT(unknown.err, HasSubstr("set must be one of 2spirals, 8gaussians"));
   const CommandResult none = RunOrtEd({"data", "moons", "-n", "0", "-o", folder.File("x.npy")});
   EXPECT_EQ(none.exit_code, 2);
   const CommandResult format = RunOrtEd({"data", "moons", "-o", folder.File("x.mat")});
@@ -66,7 +66,7 @@ TEST(Data, OptionsOfOtherDataSetsAreMisuse) {
     const CommandResult result =
         RunOrtEd({"data", name, "-n", "3", option, value, "-o", folder.File("x.csv")});
     EXPECT_EQ(result.exit_code, 2) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(option + " has no effect with name " + name));
+    EXPECT_THAT(result.err, HasSubstr(option + " has no effect with set " + name));
   };
   fails("pinwheel", "--couplings", folder.File("J.npy"));
   fails("pinwheel", "--sigma", "3");

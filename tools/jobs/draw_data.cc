@@ -56,16 +56,16 @@ void DrawDataOptions::Describe(Declare<DrawDataOptions>& declare) {
       .Required();
   declare("planar", &O::planar, "FILE",
           "planar sets: also write the points themselves, two numbers per row: .npy, .csv or .tsv")
-      .When("name", SyntheticNames(&SyntheticKind::has_points));
+      .When("set", SyntheticNames(&SyntheticKind::has_points));
   declare("couplings", &O::couplings, "FILE", "ising: also write J, one row per spin: .npy, .csv or .tsv")
-      .When("name", SyntheticNames(&SyntheticKind::has_couplings));
+      .When("set", SyntheticNames(&SyntheticKind::has_couplings));
   declare("threads", &O::threads, "[0, 1024]", "ising: threads; 0: all cores; the rows do not depend on it")
-      .When("name", SyntheticNames(&SyntheticKind::uses_threads));
+      .When("set", SyntheticNames(&SyntheticKind::uses_threads));
 }
 
 DrawDataResult DrawData(const DrawDataOptions& options, Observer& observer) {
   const Stopwatch stopwatch;
-  const auto set = MakeSyntheticSet(options.name, options.threads);
+  const auto set = MakeSyntheticSet(options.name, options.threads, "set");
   DrawDataResult result;
   result.columns = set->columns();
   result.row = set->DescribeRow();
