@@ -81,6 +81,8 @@ TrainOptions Resolve(TrainOptions options) {
   if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
   if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
   // The other architectures have fields of their own that do what a base distribution does.
+  if (network.base.kind == "auto" && options.contrast.method.kind == "refill" && network.base.options.empty())
+    network.base = "made";
   if (network.base.kind == "auto") {
     const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
     if (!useful && !network.base.options.empty() && !IsAtDefault(network.base))
@@ -160,6 +162,22 @@ void ChooseStabilisation(RunSetup& setup, Observer& observer) {
   observer.OnWarning(setup.warnings.back());
 }
 
+// Of a wide row 0.1 flips so many bits that every negative gives itself away, and nothing is learned: some
+// rows change in one or two variables, which teaches details, others in a few more.
+void ChooseNoise(RunSetup& setup, int64_t dimension, Observer& observer) {
+  constexpr int64_t kNarrow = 32;
+  constexpr double kFewFlips = 1.5, kMoreFlips = 6;
+  Choice& method = setup.options.contrast.method;
+  if (dimension <= kNarrow || method.kind != "bernoulli" || method.options.contains("epsilon") ||
+      method.options.contains("epsilon_end"))
+    return;
+  const auto width = static_cast<double>(dimension);
+  const std::vector<double> levels = {kFewFlips / width, std::min(0.1, kMoreFlips / width)};
+  method.options.insert_or_assign("epsilon", levels);
+  observer.OnNotice(fmt::format("epsilon is {:.4g} or {:.4g}: about {} or {} flips in a row of {}", levels[0],
+                                levels[1], kFewFlips, kMoreFlips, dimension));
+}
+
 // The default flips bits, which categories do not stand.
 void ChooseMethod(RunSetup& setup, const Variables& variables, Observer& observer) {
   Choice& method = setup.options.contrast.method;
@@ -173,6 +191,7 @@ void ChooseMethod(RunSetup& setup, const Variables& variables, Observer& observe
 // Nothing of the options is left to choose after this.
 void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& observer) {
   ChooseMethod(setup, GetVariables(setup.model, contract.dimension), observer);
+  ChooseNoise(setup, contract.dimension, observer);
   setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
   ChooseStabilisation(setup, observer);
 }
