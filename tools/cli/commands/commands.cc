@@ -11,6 +11,7 @@ extern const Command kDataCommand;
 extern const Command kTrainCommand;
 extern const Command kExportCommand;
 extern const Command kScoreCommand;
+extern const Command kExplainCommand;
 extern const Command kSampleCommand;
 extern const Command kLogZCommand;
 extern const Command kEvalCommand;
@@ -27,6 +28,7 @@ const std::vector<const Command*>& Commands() {
       &kTrainCommand,
       &kExportCommand,
       &kScoreCommand,
+      &kExplainCommand,
       &kSampleCommand,
       &kLogZCommand,
       &kEvalCommand,
