@@ -13,6 +13,7 @@ extern const Command kExportCommand;
 extern const Command kScoreCommand;
 extern const Command kExplainCommand;
 extern const Command kSampleCommand;
+extern const Command kImputeCommand;
 extern const Command kLogZCommand;
 extern const Command kEvalCommand;
 extern const Command kPlotCommand;
@@ -30,6 +31,7 @@ const std::vector<const Command*>& Commands() {
       &kScoreCommand,
       &kExplainCommand,
       &kSampleCommand,
+      &kImputeCommand,
       &kLogZCommand,
       &kEvalCommand,
       &kPlotCommand,

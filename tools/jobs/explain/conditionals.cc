@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "tools/jobs/sample/chains.h"
 
 namespace ort_ed {
 namespace {
@@ -26,7 +29,7 @@ double LogConditional(double change) {
 }
 
 Conditionals::Conditionals(const LoadedModel& model, int64_t rows, int threads, Observer& observer)
-    : model_(model.energy_model(), threads, observer), energy_(model_.get(Budget(rows, model.dimension()))) {}
+    : energy_(ModelEnergy(model.energy_model(), threads, observer).get(Budget(rows, model.dimension()))) {}
 
 void Conditionals::Compute(std::span<const float> rows, std::span<const uint8_t> wanted,
                            std::span<double> energies, std::span<double> changes,

@@ -2,12 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
+#include "ort_ed/energy_function.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
-#include "tools/jobs/sample/chains.h"
 
 namespace ort_ed {
 
@@ -20,6 +21,7 @@ class Conditionals {
  public:
   // `rows`: about how many will be asked for, 0 if not known; couplings are only read where that pays.
   Conditionals(const LoadedModel& model, int64_t rows, int threads, Observer& observer);
+  explicit Conditionals(std::shared_ptr<const EnergyFunction> energy) : energy_(std::move(energy)) {}
 
   bool quadratic() const { return energy_->quadratic() != nullptr; }
 
@@ -34,7 +36,6 @@ class Conditionals {
                       std::span<const double> energies, std::span<double> changes,
                       const std::function<void(int64_t rows)>& look) const;
 
-  ModelEnergy model_;
   std::shared_ptr<const EnergyFunction> energy_;
 };
 
