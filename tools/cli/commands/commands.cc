@@ -16,6 +16,7 @@ extern const Command kSampleCommand;
 extern const Command kImputeCommand;
 extern const Command kLogZCommand;
 extern const Command kEvalCommand;
+extern const Command kCompareCommand;
 extern const Command kPlotCommand;
 extern const Command kDevicesCommand;
 
@@ -34,6 +35,7 @@ const std::vector<const Command*>& Commands() {
       &kImputeCommand,
       &kLogZCommand,
       &kEvalCommand,
+      &kCompareCommand,
       &kPlotCommand,
       &kDevicesCommand,
   };
