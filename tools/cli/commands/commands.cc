@@ -17,6 +17,7 @@ extern const Command kImputeCommand;
 extern const Command kLogZCommand;
 extern const Command kEvalCommand;
 extern const Command kCompareCommand;
+extern const Command kReportCommand;
 extern const Command kPlotCommand;
 extern const Command kDevicesCommand;
 
@@ -36,6 +37,7 @@ const std::vector<const Command*>& Commands() {
       &kLogZCommand,
       &kEvalCommand,
       &kCompareCommand,
+      &kReportCommand,
       &kPlotCommand,
       &kDevicesCommand,
   };
