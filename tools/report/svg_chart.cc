@@ -11,7 +11,7 @@ namespace ort_ed {
 namespace {
 
 constexpr double kWidth = 480, kHeight = 280;
-constexpr double kLeft = 58, kRight = 12, kTop = 10, kBottom = 42;
+constexpr double kLeft = 68, kRight = 12, kTop = 10, kBottom = 42;
 constexpr size_t kColors = 6;  // of the style sheet
 
 struct Plane {

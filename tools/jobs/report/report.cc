@@ -19,7 +19,8 @@
 namespace ort_ed {
 namespace {
 
-constexpr uint64_t kNoiseSeed = 0x6E6F697365ULL;  // "noise"
+constexpr uint64_t kNoiseSeed = 0x6E6F697365ULL;     // "noise"
+constexpr uint64_t kSampleSeed = 0x7265706F7274ULL;  // "report": data may be samples of the same seed
 constexpr int64_t kExtremeRows = 8;
 constexpr int64_t kShownUnits = 48;
 constexpr int64_t kCouplingsUpTo = 256;
@@ -43,7 +44,7 @@ void DrawSamples(const LoadedModel& model, const ReportOptions& options, ReportR
   sampling.samples = options.samples;
   sampling.steps = options.steps;
   sampling.sampler = options.sampler;
-  sampling.seed = options.seed;
+  sampling.seed = options.seed ^ kSampleSeed;
   sampling.threads = options.threads;
   SampleResult drawn = Sample(model, {}, sampling, {}, observer);
   if (!drawn.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
