@@ -1,5 +1,6 @@
 #include "ort_ed/metadata.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -99,7 +100,39 @@ Variables ParseList(const std::string& text) {
   }
 }
 
+std::optional<EnergySketch> ParseEnergySketch(const Entries& entries) {
+  const std::string* text = Find(entries, metadata_key::kEnergyQuantiles);
+  if (text == nullptr) return std::nullopt;
+  EnergySketch sketch;
+  for (const std::string& part : Split(*text, ','))  // as energies are: equal ones shall be found equal
+    sketch.quantiles.push_back(static_cast<float>(ParseFinite(metadata_key::kEnergyQuantiles, part)));
+  if (sketch.quantiles.size() < 2 || !std::is_sorted(sketch.quantiles.begin(), sketch.quantiles.end()))
+    Reject(metadata_key::kEnergyQuantiles, *text, "two or more energies in ascending order");
+  const std::string* rows = Find(entries, metadata_key::kEnergyRows);
+  if (rows == nullptr) Reject(metadata_key::kEnergyRows, "", "the number of rows of the energy quantiles");
+  sketch.rows = ParseWhole(metadata_key::kEnergyRows, *rows);
+  if (sketch.rows < 1) Reject(metadata_key::kEnergyRows, *rows, "1 or more");
+  return sketch;
+}
+
 }  // namespace
+
+double EnergySketch::Level(size_t k, size_t n) {
+  const double above = 1 - static_cast<double>(k) / static_cast<double>(n - 1);
+  return 1 - above * above;
+}
+
+double EnergySketch::FractionBelow(double energy) const {
+  if (std::isnan(energy)) return energy;
+  const size_t n = quantiles.size();
+  const auto above = std::lower_bound(quantiles.begin(), quantiles.end(), energy);
+  if (above == quantiles.end()) return 1;
+  const auto k = static_cast<size_t>(above - quantiles.begin());
+  if (k == 0) return 0;
+  if (*above == energy) return Level(k, n);
+  const double part = (energy - quantiles[k - 1]) / (quantiles[k] - quantiles[k - 1]);
+  return Level(k - 1, n) + part * (Level(k, n) - Level(k - 1, n));
+}
 
 ModelMetadata ParseMetadata(const Entries& entries) {
   CheckVersion(entries);
@@ -122,6 +155,7 @@ ModelMetadata ParseMetadata(const Entries& entries) {
   if (const std::string* text = Find(entries, metadata_key::kVariables))
     metadata.variables = ParseList(*text);
   metadata.log_z = ParseLogZ(entries);
+  metadata.training_energies = ParseEnergySketch(entries);
   for (const auto& [key, value] : entries)
     if (key.starts_with(metadata_key::kPrefix) && key != metadata_key::kGradientFragment)
       metadata.raw[key] = value;

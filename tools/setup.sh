@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh           what the build and the tests need
 #   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks
+#   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #
 # ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
 # older than tools/cmake/FindOnnxRuntime.cmake takes). Elsewhere they land in ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so
@@ -22,7 +23,13 @@ packages=(
   libtomlplusplus-dev nlohmann-json3-dev libpng-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-[[ "${1:-}" == --bench ]] && packages+=(python3-torch python3-numpy libopenblas0-pthread)
+for option in "$@"; do
+  case $option in
+    --bench) packages+=(python3-torch python3-numpy libopenblas0-pthread) ;;
+    --browser) packages+=(chromium fonts-dejavu-core) ;;
+    *) echo "setup: unknown option '$option'; there are --bench and --browser" >&2; exit 2 ;;
+  esac
+done
 
 die() { echo "setup: $*" >&2; exit 1; }
 say() { echo "setup: $*" >&2; }

@@ -30,8 +30,9 @@ void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::str
 }
 
 void RemoveStaleMetadata(onnx::ModelProto& model) {
-  for (const char* key : {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod,
-                          metadata_key::kGradientFragment})
+  for (const char* key :
+       {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod, metadata_key::kEnergyRows,
+        metadata_key::kEnergyQuantiles, metadata_key::kGradientFragment})
     SetMetadata(model, key, "");
 }
 

@@ -14,7 +14,8 @@ namespace ort_ed {
 std::string GetMetadata(const onnx::ModelProto& model, const std::string& key);
 void SetMetadata(onnx::ModelProto& model, const std::string& key, const std::string& value);
 
-// Removes what is no longer true when the energy changes: log Z and the input gradient.
+// Removes what is no longer true when the energy changes: log Z, the energies of training rows and the input
+// gradient.
 void RemoveStaleMetadata(onnx::ModelProto& model);
 
 // The initialiser of this name, or null.

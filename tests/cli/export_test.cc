@@ -56,6 +56,15 @@ TEST_F(ExportCommand, WritesTheModelOfAnyCheckpoint) {
   EXPECT_NE(ReadBytes(Path("last.onnx")), ReadBytes(Path("raw.onnx")));
   export_with("early.onnx", {"--checkpoint", "10"});
   EXPECT_EQ(TrainingOf("early.onnx")["steps"], 10);
+  // Of other weights they would not be true.
+  const auto knows_training_rows = [&](const std::string& name) {
+    return EnergyModel::FromFile(Path(name)).metadata().training_energies.has_value();
+  };
+  EXPECT_TRUE(knows_training_rows("last.onnx"));
+  EXPECT_FALSE(knows_training_rows("raw.onnx"));
+  EXPECT_FALSE(knows_training_rows("early.onnx"));
+  export_with("sparse.onnx", {"--threshold", "0.1"});
+  EXPECT_FALSE(knows_training_rows("sparse.onnx"));
 }
 
 TEST_F(ExportCommand, CompletesAUsersModel) {

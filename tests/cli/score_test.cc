@@ -108,6 +108,28 @@ TEST_F(Score, AddsLogLikelihoodsWhereTheModelCarriesLogZ) {
   EXPECT_THAT(FileContents(folder_.File("out.npy")), HasSubstr("(3, 2)"));
 }
 
+TEST_F(Score, AnomalyIsTheFractionOfTrainingRowsThatAreLessOdd) {
+  WriteFileAtomically(model_, WithMetadata(WithMetadata(LinearModel(3), "ort_ed.energy_quantiles", "0,2,6"),
+                                           "ort_ed.energy_rows", "50"));
+  const CommandResult result = RunOrtEd({"score", model_, rows_, "--anomaly"});
+  EXPECT_EQ(result.out, "energy,anomaly\n1,0.375\n5,0.9375\n0,0\n") << result.err;
+  EXPECT_EQ(RunOrtEd({"score", model_, rows_}).out, "energy\n1\n5\n0\n");
+  const CommandResult summary = RunOrtEd({"score", model_, rows_, "--anomaly", "--json"});
+  const auto json = nlohmann::json::parse(summary.out);
+  EXPECT_EQ(json["anomaly"]["max"], 0.9375);
+  EXPECT_EQ(json["anomaly"]["above_0.95"], 0);
+  EXPECT_EQ(json["anomaly"]["reference_rows"], 50);
+}
+
+TEST_F(Score, AnomalyNeedsSomethingToCompareWith) {
+  ExpectFailure({"score", model_, rows_, "--anomaly"}, "model.onnx", "--reference");
+  const std::string reference = Written("normal.csv", "0,0,0\n1,0,0\n0,1,0\n1,1,0\n");
+  const CommandResult result = RunOrtEd({"score", model_, rows_, "--anomaly", "--reference", reference});
+  EXPECT_THAT(result.out, testing::StartsWith("energy,anomaly\n1,0.26")) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\n5,1\n0,0\n"));
+  EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--reference", reference}).exit_code, 2);
+}
+
 TEST_F(Score, WritesNpyAndCsvFiles) {
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "-o", folder_.File("out.csv")}).out, "");
   EXPECT_EQ(FileContents(folder_.File("out.csv")), "energy\n1\n5\n0\n");
@@ -243,7 +265,7 @@ TEST_F(Score, LeavesNothingInTheHomeOfTheUser) {
 
 TEST_F(Score, AnUnknownOptionListsTheOptions) {
   ExpectFailure({"score", model_, rows_, "--jsn"}, "unknown option '--jsn'; there are --",
-                " --json, --batch, ");
+                " --json, --anomaly, ");
 }
 
 TEST_F(Score, MisuseIsExitCodeTwo) {

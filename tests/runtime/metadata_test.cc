@@ -1,5 +1,7 @@
 #include "ort_ed/metadata.h"
 
+#include <cmath>
+
 #include "tests/support/error_matchers.h"
 
 namespace ort_ed {
@@ -63,6 +65,42 @@ TEST(Metadata, WhatDoesNotParseIsRejectedByKey) {
         ParseMetadata({{"ort_ed.log_z", "1"}, {"ort_ed.log_z_error", "-1"}});
       },
       "ort_ed.log_z_error");
+}
+
+TEST(Metadata, EnergiesOfTrainingRowsAreAscending) {
+  const auto parse = [](const char* quantiles, const char* rows) {
+    return ParseMetadata({{"ort_ed.energy_quantiles", quantiles}, {"ort_ed.energy_rows", rows}});
+  };
+  const EnergySketch sketch = *parse("-1.5,0,0,2", "40").training_energies;
+  EXPECT_EQ(sketch.rows, 40);
+  EXPECT_THAT(sketch.quantiles, ElementsAre(-1.5, 0, 0, 2));
+  const std::pair<const char*, const char*> bad[] = {{"1", "40"},    {"2,1", "40"},   {"1,nan", "40"},
+                                                     {"1,,2", "40"}, {"1,inf", "40"}, {"", "40"}};
+  for (const auto& [quantiles, rows] : bad)
+    ExpectError(
+        ErrorCode::kBadModel, [&, q = quantiles, r = rows] { parse(q, r); }, "ort_ed.energy_quantiles");
+  for (const char* rows : {"0", "-3", "many"})
+    ExpectError(
+        ErrorCode::kBadModel, [&] { parse("1,2", rows); }, "ort_ed.energy_rows");
+  ExpectError(
+      ErrorCode::kBadModel,
+      [] {
+        ParseMetadata({{"ort_ed.energy_quantiles", "1,2"}});
+      },
+      "ort_ed.energy_rows");
+}
+
+TEST(EnergySketch, PlacesEnergiesBetweenItsQuantiles) {
+  const EnergySketch sketch{.rows = 100, .quantiles = {0, 1, 1, 4, 8}};  // at 0, 7/16, 12/16, 15/16, 1
+  EXPECT_EQ(sketch.FractionBelow(-1), 0);
+  EXPECT_EQ(sketch.FractionBelow(0), 0);
+  EXPECT_DOUBLE_EQ(sketch.FractionBelow(0.5), 3.5 / 16);
+  EXPECT_DOUBLE_EQ(sketch.FractionBelow(1), 7.0 / 16);  // rows of the same energy are not less odd
+  EXPECT_DOUBLE_EQ(sketch.FractionBelow(4), 15.0 / 16);
+  EXPECT_DOUBLE_EQ(sketch.FractionBelow(6), 15.5 / 16);
+  EXPECT_EQ(sketch.FractionBelow(8), 1);
+  EXPECT_EQ(sketch.FractionBelow(INFINITY), 1);
+  EXPECT_TRUE(std::isnan(sketch.FractionBelow(NAN)));
 }
 
 TEST(Metadata, ANewerFormatIsRefused) {

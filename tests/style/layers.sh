@@ -29,6 +29,7 @@ forbid trainer/autodiff 'gradients are made of standard operators; passes come a
 forbid trainer/passes 'passes change graphs, whatever they are for' 'trainer/(learner|negatives|objective|optimizer|check)'
 forbid tools/jobs 'jobs are functions: no front end, no output, no signals' "$front_end|iostream|csignal|tools/cli/"
 forbid tools/plot 'pictures are functions: no front end, no output, no signals' "$front_end|iostream|csignal|tools/cli/"
+forbid tools/report 'pages are functions: no front end, no output, no signals' "$front_end|iostream|csignal|tools/cli/"
 # refuse FOLDER REASON PATTERN: no source of FOLDER has a line that matches PATTERN.
 refuse() {
   local hits
@@ -38,7 +39,7 @@ refuse() {
   failed=1
 }
 
-for folder in trainer tools/jobs tools/plot; do
+for folder in trainer tools/jobs tools/plot tools/report; do
   refuse $folder 'only a front end prints, asks for terminals and ends programs' 'std::cout|std::cerr|printf\(std|isatty|\bexit\(|std::signal|mallopt'
 done
 readonly most_files=25

@@ -45,10 +45,11 @@ class OptionWords {
   // positional ones, protected, so that it may begin with a dash. argparse's own words for mistakes tell a
   // user little; those are found here.
   std::vector<std::string> Normalise(const std::vector<std::string>& words) const {
-    std::vector<std::string> normal;
+    std::vector<std::string> normal, positional;
     std::set<const VisibleOption*> seen;
-    size_t places = static_cast<size_t>(
-        std::ranges::count_if(visible_, [](const VisibleOption& each) { return each.option->positional; }));
+    size_t places = 0;
+    for (const VisibleOption& each : visible_)
+      if (each.option->positional) places = MayBeRepeated(*each.option) ? words.size() : places + 1;
     bool only_places = false;  // behind "--"
     for (size_t i = 0; i < words.size(); ++i) {
       if (!only_places && words[i] == "--") {
@@ -57,7 +58,7 @@ class OptionWords {
       }
       if (only_places || !words[i].starts_with('-') || words[i].size() == 1) {
         if (places-- == 0) Misuse(fmt::format("'{}' is one argument too many", words[i]));
-        normal.push_back(kProtection + words[i]);
+        positional.push_back(kProtection + words[i]);
         continue;
       }
       const auto [name, value] = CutOff(words[i]);
@@ -75,6 +76,7 @@ class OptionWords {
       if (normal.back() == kProtection && option.option->type == OptionType::kText && !has_file_)
         Misuse(fmt::format("{} needs a value, not an empty one", name));
     }
+    normal.insert(normal.end(), positional.begin(), positional.end());
     return normal;
   }
 
@@ -116,7 +118,8 @@ class OptionWords {
 void AddArgument(argparse::ArgumentParser& parser, const VisibleOption& each) {
   const Option& option = *each.option;
   if (option.positional) {
-    parser.add_argument(each.key).nargs(argparse::nargs_pattern::optional);
+    parser.add_argument(each.key).nargs(MayBeRepeated(option) ? argparse::nargs_pattern::any
+                                                              : argparse::nargs_pattern::optional);
     return;
   }
   const auto add = [&](const std::string& name) {
@@ -148,6 +151,10 @@ std::optional<OptionValue> Given(const argparse::ArgumentParser& parser, const O
 void Collect(const argparse::ArgumentParser& parser, const VisibleOption& each, GivenOptions& given) {
   const Option& option = *each.option;
   if (option.positional) {
+    if (const auto values = Given(parser, option, each.key); values && MayBeRepeated(option)) {
+      given.Add(each.key, *values, each.key);
+      return;
+    }
     if (const auto value = parser.present(each.key)) given.Add(each.key, Unprotected(*value), each.key);
     return;
   }

@@ -9,6 +9,7 @@
 #include "ort_ed/options.h"
 #include "runtime/data/table/table_writer.h"
 #include "runtime/support/text.h"
+#include "tools/jobs/explain/energy_sketch.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
@@ -20,20 +21,34 @@ int64_t BlockRows(int64_t dimension) {
   return std::max<int64_t>(1, kBlockBytes / dimension);
 }
 
+void AddAnomaly(double fraction, Anomaly& anomaly) {
+  anomaly.fraction.Add(fraction);
+  anomaly.above_95 += fraction > 0.95;
+  anomaly.above_99 += fraction > 0.99;
+}
+
 // Scores a block; returns the columns of the output, row by row.
-std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows, ScoreResult& result) {
+std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows,
+                              const EnergySketch* reference, ScoreResult& result) {
   std::vector<float> energies(rows.size() / static_cast<size_t>(model.dimension()));
   model.Energy(rows, energies);
   for (const float energy : energies) result.energy.Add(energy);
-  if (!model.HasLogZ()) return energies;
-  std::vector<double> log_likelihoods(energies.size());
-  model.LogLikelihood(energies, log_likelihoods);
+  if (!model.HasLogZ() && reference == nullptr) return energies;
+  std::vector<double> log_likelihoods(model.HasLogZ() ? energies.size() : 0);
+  if (model.HasLogZ()) model.LogLikelihood(energies, log_likelihoods);
   std::vector<float> columns;
-  columns.reserve(2 * energies.size());
+  columns.reserve(3 * energies.size());
   for (size_t row = 0; row < energies.size(); ++row) {
-    result.log_likelihood->Add(log_likelihoods[row]);
     columns.push_back(energies[row]);
-    columns.push_back(static_cast<float>(log_likelihoods[row]));
+    if (model.HasLogZ()) {
+      result.log_likelihood->Add(log_likelihoods[row]);
+      columns.push_back(static_cast<float>(log_likelihoods[row]));
+    }
+    if (reference != nullptr) {
+      const double fraction = reference->FractionBelow(energies[row]);
+      AddAnomaly(fraction, *result.anomaly);
+      columns.push_back(static_cast<float>(fraction));
+    }
   }
   return columns;
 }
@@ -82,9 +97,10 @@ double ColumnStatistics::standard_deviation() const {
   return finite() > 1 ? std::sqrt(squares_ / static_cast<double>(finite() - 1)) : NAN;
 }
 
-std::vector<std::string> ScoreColumns(const EnergyModel& model) {
+std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly) {
   std::vector<std::string> names = {"energy"};
   if (model.HasLogZ()) names.emplace_back("log_likelihood");
+  if (anomaly) names.emplace_back("anomaly");
   return names;
 }
 
@@ -100,15 +116,17 @@ std::unique_ptr<RowWriter<float>> CreateScoreTable(const std::string& path, cons
   return std::make_unique<ScoreTable>(path, std::move(names), rows);
 }
 
-ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer) {
+ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer,
+                  const EnergySketch* reference) {
   const Stopwatch stopwatch;
   ScoreResult result;
   if (model.HasLogZ()) result.log_likelihood.emplace();
+  if (reference != nullptr) result.anomaly.emplace();
   const auto watch = Watch(observer, "scoring", "rows");
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
   while (const int64_t count = rows.Read(block)) {
     const auto values = std::span(block).first(static_cast<size_t>(count * model.dimension()));
-    const std::vector<float> columns = ScoreBlock(model, values, result);
+    const std::vector<float> columns = ScoreBlock(model, values, reference, result);
     if (output != nullptr) output->Write(columns);
     watch(result.energy.count(), rows.rows().value_or(0));
   }
@@ -120,6 +138,32 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
          result, observer);
   result.seconds = stopwatch.Seconds();
   return result;
+}
+
+const EnergySketch& TrainingEnergies(const EnergyModel& model, const std::string& name) {
+  if (!model.metadata().training_energies)
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' does not carry the energies of its training rows, as models do that `ort-ed train` "
+                    "has finished; name rows to compare with (--reference FILE)",
+                    name));
+  return *model.metadata().training_energies;
+}
+
+EnergySketch SketchReference(const EnergyModel& model, RowReader& rows, Observer& observer) {
+  const auto watch = Watch(observer, "scoring the reference", "rows");
+  std::vector<float> energies;
+  std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
+  while (const int64_t count = rows.Read(block)) {
+    energies.resize(energies.size() + static_cast<size_t>(count));
+    model.Energy(std::span(block).first(static_cast<size_t>(count * model.dimension())),
+                 std::span(energies).last(static_cast<size_t>(count)));
+    watch(std::ssize(energies), rows.rows().value_or(0));
+  }
+  const auto sketch = SketchEnergies(std::move(energies));
+  if (!sketch)
+    throw Error(ErrorCode::kBadData, "the reference holds no row of finite energy; name other rows");
+  return *sketch;
 }
 
 }  // namespace ort_ed

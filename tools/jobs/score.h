@@ -38,17 +38,35 @@ class ColumnStatistics {
   double max_ = 0;
 };
 
+// How odd rows are, where it is asked for: the fraction of other rows, by default the training rows, that are
+// less odd.
+struct Anomaly {
+  ColumnStatistics fraction;
+  int64_t above_95 = 0;  // rows that are odder than 95 % of the others
+  int64_t above_99 = 0;
+};
+
 struct ScoreResult : JobResult {
   ColumnStatistics energy;
+  std::optional<Anomaly> anomaly;
   std::optional<ColumnStatistics> log_likelihood;  // where the model carries log Z
 };
 
-// The columns that Score() writes of a model: "energy", and "log_likelihood" where it carries log Z.
-std::vector<std::string> ScoreColumns(const EnergyModel& model);
+// The columns that Score() writes of a model: "energy", "log_likelihood" where it carries log Z, and
+// "anomaly" where that is asked for.
+std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly = false);
 
 // Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each
-// row. Throws kBadData where there are no rows.
-ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer);
+// row. `reference`, which may be null, has the energies that anomalies are told from. Throws kBadData where
+// there are no rows.
+ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer,
+                  const EnergySketch* reference = nullptr);
+
+// What anomalies are told from: the sketch that the model carries of its training rows. Throws
+// kInvalidArgument where it has none.
+const EnergySketch& TrainingEnergies(const EnergyModel& model, const std::string& name);
+// The same of other rows. Throws kBadData where none of their energies is finite, and kInterrupted.
+EnergySketch SketchReference(const EnergyModel& model, RowReader& rows, Observer& observer);
 
 // Scores as a text table, with a column of `rows` in front that is carried along, named `id`. Score() hands
 // its rows over as they come.

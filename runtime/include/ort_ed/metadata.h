@@ -33,6 +33,10 @@ inline constexpr char kTraining[] = "ort_ed.training";        // JSON object: ho
 inline constexpr char kLogZ[] = "ort_ed.log_z";               // decimal
 inline constexpr char kLogZError[] = "ort_ed.log_z_error";    // standard error, decimal
 inline constexpr char kLogZMethod[] = "ort_ed.log_z_method";  // "exact", "ais ...", ...
+// Of the energies of training rows: how many rows, and quantiles as decimals with commas, ascending. See
+// EnergySketch.
+inline constexpr char kEnergyRows[] = "ort_ed.energy_rows";
+inline constexpr char kEnergyQuantiles[] = "ort_ed.energy_quantiles";
 // The input gradient dU/dx: base64 of a ModelProto fragment that holds only the additional nodes,
 // initialisers and the output `energy_gradient` [batch, D]. Protobuf merges concatenated messages, so model
 // bytes + fragment bytes is the model with gradient; plain scoring never loads it.
@@ -62,6 +66,20 @@ constexpr int64_t UnitDegree(int64_t unit, int64_t units, int64_t dimension) {
   return unit * (dimension - 1) / units;
 }
 
+// The energies of training rows in short, so that the energy of another row can be placed among them.
+struct EnergySketch {
+  int64_t rows = 0;  // that it was made of
+  // Ascending, 2 or more. Of n, the k-th (from 0) is the energy that the fraction 1 - (1 - k / (n - 1))^2 of
+  // the rows lies below: close together where energies are high, since that is where thresholds are set.
+  std::vector<double> quantiles;
+
+  // That fraction.
+  ORT_ED_API static double Level(size_t k, size_t n);
+
+  // The fraction of the rows with a lower energy, which are less odd. NaN for NaN.
+  ORT_ED_API double FractionBelow(double energy) const;
+};
+
 // What the toolkit knows of a model beyond its graph. Everything is optional: any ONNX energy model may come
 // without.
 struct ModelMetadata {
@@ -73,6 +91,7 @@ struct ModelMetadata {
   std::optional<AutoregressiveDescription> base;    // or this one
   std::optional<Variables> variables;               // over the bits; else all are binary
   std::optional<LogZ> log_z;
+  std::optional<EnergySketch> training_energies;
   std::map<std::string, std::string> raw;  // every ort_ed.* entry as it stands, without the gradient fragment
 };
 

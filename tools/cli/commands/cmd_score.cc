@@ -1,4 +1,5 @@
 #include <iostream>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -14,8 +15,9 @@ namespace ort_ed {
 namespace {
 
 struct ScoreCommand {
-  std::string model, data, output, id;
+  std::string model, data, output, reference, id;
   bool json = false;
+  bool anomaly = false;
   int64_t batch = 0;
   uint64_t seed = 0;
   BinariseOptions binarise;
@@ -33,6 +35,11 @@ struct ScoreCommand {
         .Letter('o');
     declare("id", &C::id, "NAME", "a column of the table that is written in front of the energies");
     declare("json", &C::json, "", "print a summary as JSON on stdout; the energies then go only to --output");
+    declare("anomaly", &C::anomaly, "",
+            "also how odd each row is: the fraction of the training rows that are less odd, which the model "
+            "carries from its training");
+    declare("reference", &C::reference, "FILE", "rows that take the place of the training rows")
+        .When("anomaly", "true");
     declare("batch", &C::batch, "[0, inf)",
             "rows scored at once, shared among the threads; 0: chosen to fit the cache");
     declare.All(&C::binarise);
@@ -49,7 +56,7 @@ nlohmann::ordered_json ToJson(const ColumnStatistics& column) {
 }
 
 nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& model,
-                              const ScoreResult& result) {
+                              const EnergySketch* reference, const ScoreResult& result) {
   nlohmann::ordered_json json = {
       {"model", command.model},          {"data", command.data},
       {"rows", result.energy.count()},   {"dimension", model.dimension()},
@@ -61,6 +68,13 @@ nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& mo
     json["log_z"] = {
         {"value", log_z.value}, {"standard_error", log_z.standard_error}, {"method", log_z.method}};
   }
+  if (result.anomaly) {
+    json["anomaly"] = ToJson(result.anomaly->fraction);
+    json["anomaly"]["above_0.95"] = result.anomaly->above_95;
+    json["anomaly"]["above_0.99"] = result.anomaly->above_99;
+    json["anomaly"]["reference"] = command.reference.empty() ? "training rows" : command.reference;
+    json["anomaly"]["reference_rows"] = reference->rows;
+  }
   json["device"] = ToString(model.device());
   json["seconds"] = result.seconds;
   json["rows_per_second"] = static_cast<double>(result.energy.count()) / result.seconds;
@@ -68,17 +82,28 @@ nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& mo
   return json;
 }
 
+// What anomalies are told from, if they are asked for.
+std::optional<EnergySketch> FindReference(const ScoreCommand& command, const EnergyModel& model,
+                                          const RowOptions& options, Observer& observer) {
+  if (!command.anomaly) return std::nullopt;
+  if (command.reference.empty()) return TrainingEnergies(model, command.model);
+  return SketchReference(model, *OpenModelRows(command.reference, model.variables(), options).reader,
+                         observer);
+}
+
 void RunScore(const ScoreCommand& command) {
-  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}},
+  CheckOutputPaths({{"output", command.output}},
+                   {{"model", command.model}, {"data", command.data}, {"reference", command.reference}},
                    command.json);
   Terminal terminal;
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(command.model, load);
-  const ModelRows rows = OpenModelRows(command.data, model.variables(),
-                                       command.binarise.ForRows(command.seed, model.dimension()), command.id);
+  const RowOptions row_options = command.binarise.ForRows(command.seed, model.dimension());
+  const std::optional<EnergySketch> reference = FindReference(command, model, row_options, terminal);
+  const ModelRows rows = OpenModelRows(command.data, model.variables(), row_options, command.id);
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
-  const std::vector<std::string> names = ScoreColumns(model);
+  const std::vector<std::string> names = ScoreColumns(model, command.anomaly);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.id.empty() && output.empty())
     throw OptionError("id", "has no effect without energies, which --json writes only to --output",
@@ -88,9 +113,11 @@ void RunScore(const ScoreCommand& command) {
   else if (!output.empty())
     writer =
         CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
-  const ScoreResult result = Score(model, *rows.reader, writer.get(), terminal);
+  const ScoreResult result =
+      Score(model, *rows.reader, writer.get(), terminal, reference ? &*reference : nullptr);
   if (writer) writer->Commit();
-  if (command.json) std::cout << ToJson(command, model, result).dump(2) << "\n";
+  if (command.json)
+    std::cout << ToJson(command, model, reference ? &*reference : nullptr, result).dump(2) << "\n";
 }
 
 }  // namespace
@@ -102,6 +129,8 @@ extern const Command kScoreCommand = MakeCommand<ScoreCommand, RunScore>(
     "                                                    log-likelihoods behind the energies\n"
     "  zcat rows.csv.gz | ort-ed score model.onnx - --json\n"
     "  ort-ed score run/model.onnx customers.csv --id customer -o odd.csv\n"
+    "  ort-ed score model.onnx new.csv --anomaly -o odd.csv    1: odder than every training row\n"
+    "  ort-ed score model.onnx new.csv --anomaly --reference normal.csv --json\n"
     "  ort-ed score model.onnx grey.npy --binarise once --seed 1 -o energies.csv");
 
 }  // namespace ort_ed

@@ -11,9 +11,13 @@ extern const Command kDataCommand;
 extern const Command kTrainCommand;
 extern const Command kExportCommand;
 extern const Command kScoreCommand;
+extern const Command kExplainCommand;
 extern const Command kSampleCommand;
+extern const Command kImputeCommand;
 extern const Command kLogZCommand;
 extern const Command kEvalCommand;
+extern const Command kCompareCommand;
+extern const Command kReportCommand;
 extern const Command kPlotCommand;
 extern const Command kDevicesCommand;
 
@@ -27,9 +31,13 @@ const std::vector<const Command*>& Commands() {
       &kTrainCommand,
       &kExportCommand,
       &kScoreCommand,
+      &kExplainCommand,
       &kSampleCommand,
+      &kImputeCommand,
       &kLogZCommand,
       &kEvalCommand,
+      &kCompareCommand,
+      &kReportCommand,
       &kPlotCommand,
       &kDevicesCommand,
   };

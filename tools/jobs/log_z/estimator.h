@@ -86,5 +86,6 @@ extern const EstimatorKind kImportanceEstimator;
 extern const EstimatorKind kPolicyEstimator;
 extern const EstimatorKind kMetadataEstimator;
 extern const EstimatorKind kAutoEstimator;
+extern const EstimatorKind kKnownEstimator;
 
 }  // namespace ort_ed

@@ -5,7 +5,7 @@ namespace ort_ed {
 std::span<const EstimatorKind* const> Estimators() {
   static constexpr const EstimatorKind* kinds[] = {
       &kAisEstimator,    &kRaiseEstimator,    &kExactEstimator, &kImportanceEstimator,
-      &kPolicyEstimator, &kMetadataEstimator, &kAutoEstimator,
+      &kPolicyEstimator, &kMetadataEstimator, &kAutoEstimator,  &kKnownEstimator,
   };
   return kinds;
 }

@@ -1,11 +1,14 @@
 #include "tools/jobs/train/export_model.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
 #include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/train.h"
@@ -21,6 +24,24 @@ Checkpoint ReadFromRun(const std::string& folder, const ExportOptions& options, 
       options.checkpoint ? checkpoints.Read(*options.checkpoint) : checkpoints.ReadNewest(observer);
   if (!found) throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
   return std::move(*found);
+}
+
+bool HaveSameWeights(const onnx::ModelProto& a, const onnx::ModelProto& b) {
+  return std::ranges::equal(a.graph().initializer(), b.graph().initializer(),
+                            [](const onnx::TensorProto& x, const onnx::TensorProto& y) {
+                              return x.name() == y.name() && x.raw_data() == y.raw_data() &&
+                                     std::ranges::equal(x.float_data(), y.float_data());
+                            });
+}
+
+// The energies of training rows, where the run's own model has the same weights: the rows are not read again.
+void CopyEnergySketch(const std::string& folder, onnx::ModelProto& model) {
+  const std::string path = folder + "/" + run_file::kModel;
+  if (!std::filesystem::exists(path)) return;
+  const onnx::ModelProto trained = LoadModel(path);
+  if (!HaveSameWeights(trained, model)) return;
+  for (const char* key : {metadata_key::kEnergyQuantiles, metadata_key::kEnergyRows})
+    SetMetadata(model, key, GetMetadata(trained, key));
 }
 
 void RefuseOptionsOfRuns(const ExportOptions& options) {
@@ -53,6 +74,7 @@ ExportResult ExportModel(const std::string& source, const ExportOptions& options
     const Checkpoint checkpoint = ReadFromRun(source, options, observer);
     result.step = checkpoint.step;
     result.model = RestoreModel(checkpoint, options.weights == "raw" ? Weights::kRaw : Weights::kAverage);
+    CopyEnergySketch(source, result.model);
   } else {
     RefuseOptionsOfRuns(options);
     result.model = LoadModel(source);

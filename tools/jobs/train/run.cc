@@ -99,6 +99,20 @@ TrainResult Run::Train() {
   return Finish(/*complete=*/true);
 }
 
+RowTable Run::TrainingRows(int64_t rows) {
+  constexpr int64_t kValues = int64_t{1} << 25;
+  RowSource& source = *setup_.dataset->training;
+  RowTable table{.rows = std::clamp<int64_t>(kValues / source.columns(), 1, rows),
+                 .columns = source.columns(),
+                 .values = {}};
+  if (setup_.dataset->training_rows > 0) table.rows = std::min(table.rows, setup_.dataset->training_rows);
+  const auto width = static_cast<size_t>(table.columns);
+  table.values.resize(static_cast<size_t>(table.rows) * width);
+  for (int64_t n = 0; n < table.rows; ++n)
+    source.Draw(n, std::span(table.values).subspan(static_cast<size_t>(n) * width, width));
+  return table;
+}
+
 TrainResult Run::Finish(bool complete) {
   result_.complete = complete;
   result_.seconds = stopwatch_.Seconds();

@@ -60,6 +60,8 @@ class Run {
   Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observer& observer);
 
   TrainResult Train();
+  // The first training rows as steps saw them, at most `rows` and not more than fit into memory easily.
+  RowTable TrainingRows(int64_t rows);
 
  private:
   TrainResult Finish(bool complete);

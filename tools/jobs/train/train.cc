@@ -1,14 +1,20 @@
 #include "tools/jobs/train/train.h"
 
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/read_file.h"
+#include "tools/jobs/explain/energy_sketch.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/tables/variables_file.h"
+#include "tools/jobs/train/export.h"
 #include "tools/jobs/train/former_configuration.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/run.h"
@@ -72,13 +78,57 @@ TrainResult Stopped(RunSetup setup) {
   return result;
 }
 
+LoadOptions SameDevice(const RunOptions& run) {
+  LoadOptions load;
+  load.device = ParseDevice(run.device);
+  load.threads = run.threads;
+  return load;
+}
+
+EnergyModel OpenTrained(const onnx::ModelProto& model, const LoadOptions& load) {
+  const std::string bytes = SerializeModel(model);
+  return EnergyModel::FromMemory(std::as_bytes(std::span(bytes)), load, "the trained model");
+}
+
+void AddSketch(onnx::ModelProto& model, const EnergySketch& sketch) {
+  for (const auto& [key, value] : ToMetadata(sketch)) SetMetadata(model, key, value);
+}
+
+// Puts a sketch of the training rows' energies into the models, so that scores have something to be compared
+// with. Models without finite energies go without. One copy of a model at a time: they may be large.
+void SketchModels(onnx::ModelProto& last, const RowTable& rows, const LoadOptions& load,
+                  const std::string& folder, Observer& observer) {
+  if (const auto sketch = SketchRows(OpenTrained(last, load), rows, observer)) {
+    AddSketch(last, *sketch);
+    if (!folder.empty()) WriteModel(last, folder + "/" + run_file::kModel);
+  }
+  const std::string best_path = folder + "/" + run_file::kBestModel;
+  if (folder.empty() || !std::filesystem::exists(best_path)) return;
+  if (const auto sketch = SketchRows(EnergyModel::FromFile(best_path, load), rows, observer)) {
+    onnx::ModelProto best = LoadModel(best_path);
+    AddSketch(best, *sketch);
+    WriteModel(best, best_path);
+  }
+}
+
+TrainResult RunToTheEnd(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observer& observer) {
+  const LoadOptions load = SameDevice(setup.options.run);
+  std::optional<Run> run(std::in_place, std::move(setup), records, resumed, observer);
+  TrainResult result = run->Train();
+  if (!result.complete) return result;
+  const RowTable rows = run->TrainingRows(kSketchRows);
+  run.reset();  // what it holds may fill half the memory
+  SketchModels(result.model, rows, load, records != nullptr ? records->folder : "", observer);
+  return result;
+}
+
 }  // namespace
 
 TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer) {
   RunSetup setup = SetUp(options, {.dataset = std::make_shared<Dataset>(std::move(dataset))}, observer);
   Announce(setup, observer);
   if (!LearnBaseFirst(setup, "", observer)) return Stopped(std::move(setup));
-  return Run(std::move(setup), nullptr, nullptr, observer).Train();
+  return RunToTheEnd(std::move(setup), nullptr, nullptr, observer);
 }
 
 TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder, ExistingRun existing,
@@ -94,7 +144,7 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
   WriteVariablesFile(*setup.dataset, folder);
   if (!LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, 0);
-  return Run(std::move(setup), &records, nullptr, observer).Train();
+  return RunToTheEnd(std::move(setup), &records, nullptr, observer);
 }
 
 GivenOptions ReadRunOptions(const std::string& folder) {
@@ -130,7 +180,7 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   WriteVariablesFile(*setup.dataset, folder);
   if (!checkpoint && !LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
   RunRecords records(folder, checkpoint ? checkpoint->step : 0);
-  return Run(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer).Train();
+  return RunToTheEnd(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer);
 }
 
 }  // namespace ort_ed

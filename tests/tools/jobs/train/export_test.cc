@@ -107,8 +107,9 @@ TEST(Export, FinishCompletesMetadataAndChecks) {
 
 TEST(Export, StaleMetadataGoesAndTheRestStays) {
   onnx::ModelProto model = Linear();
-  for (const char* key : {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod,
-                          metadata_key::kGradientFragment, metadata_key::kArchitecture})
+  for (const char* key :
+       {metadata_key::kLogZ, metadata_key::kLogZError, metadata_key::kLogZMethod, metadata_key::kEnergyRows,
+        metadata_key::kEnergyQuantiles, metadata_key::kGradientFragment, metadata_key::kArchitecture})
     SetMetadata(model, key, "1");
   RemoveStaleMetadata(model);
   ASSERT_EQ(model.metadata_props_size(), 1);

@@ -2,6 +2,7 @@
 
 #include "tools/jobs/train/train.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +84,35 @@ TEST_F(TrainInMemory, GivesAModelThatScoresAndWritesNothing) {
   EXPECT_LT(energies[0], energies[1]);
   EXPECT_TRUE(fs::is_empty(dir_.path()));
   EXPECT_TRUE(listener.saved.empty());
+}
+
+TEST_F(TrainInMemory, CarriesTheEnergiesOfItsTrainingRows) {
+  options_.data.validation_fraction = 0;
+  Listener listener;
+  const TrainResult result = Train(listener);
+  const LoadedModel model(result.model, "trained");
+  const ModelMetadata& metadata = model.metadata();
+  ASSERT_TRUE(metadata.training_energies);
+  EXPECT_EQ(metadata.training_energies->rows, 200);
+  std::vector<float> energies = Energies(result, EqualRows(200).values);
+  std::ranges::sort(energies);
+  EXPECT_EQ(metadata.training_energies->quantiles.front(), energies.front());
+  EXPECT_EQ(metadata.training_energies->quantiles.back(), energies.back());
+}
+
+TEST_F(TrainInMemory, FoldersHoldModelsWithTheEnergiesOfTrainingRows) {
+  std::ofstream(dir_.File("rows.csv")) << "1,1,1,0\n0,0,0,1\n1,1,1,1\n0,0,0,0\n0,0,0,1\n";
+  options_.data.data = dir_.File("rows.csv");
+  options_.data.validation_fraction = 0.2;
+  Listener listener;
+  const TrainResult result = TrainInFolder(options_, dir_.File("run"), ExistingRun::kRefuse, listener);
+  for (const char* file : {"run/model.onnx", "run/best.onnx"}) {
+    const LoadedModel model(dir_.File(file));
+    ASSERT_TRUE(model.metadata().training_energies) << file;
+    EXPECT_EQ(model.metadata().training_energies->rows, 4);
+  }
+  EXPECT_EQ(LoadedModel(result.model, "trained").metadata().training_energies->quantiles,
+            LoadedModel(dir_.File("run/model.onnx")).metadata().training_energies->quantiles);
 }
 
 TEST_F(TrainInMemory, IsTheSameWhoeverListens) {

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/fmt/fmt.h>
+
+#include "runtime/data/row_writer.h"
+#include "runtime/support/atomic_file.h"
+#include "tools/cli/command.h"
+#include "tools/cli/output_paths.h"
+#include "tools/cli/terminal.h"
+#include "tools/jobs/data/binarise_options.h"
+#include "tools/jobs/device_options.h"
+#include "tools/jobs/explain/explain.h"
+#include "tools/jobs/explain/variable_names.h"
+#include "tools/picture/surprise_picture.h"
+
+namespace ort_ed {
+namespace {
+
+struct ExplainCommand {
+  std::string model, data, output, conditionals;
+  bool json = false;
+  uint64_t seed = 0;
+  ExplainOptions explain;
+  BinariseOptions binarise;
+  DeviceOptions device;
+
+  static void Describe(Declare<ExplainCommand>& declare) {
+    using C = ExplainCommand;
+    declare("model", &C::model, "FILE", "an energy model, .onnx").Positional();
+    declare("data", &C::data, "FILE",
+            "rows to explain, in any format of `score`; a header of a text file names the variables")
+        .Positional();
+    declare("output", &C::output, "FILE.png",
+            "a picture of the rows of highest energy: how much each variable surprises")
+        .Letter('o');
+    declare("conditionals", &C::conditionals, "FILE",
+            "log-probabilities of all variables given the others, one row for each of the data: .npy, .csv "
+            "or .tsv");
+    declare("json", &C::json, "", "print everything as JSON");
+    declare.All(&C::explain);
+    declare.All(&C::binarise);
+    declare("seed", &C::seed, "[0, inf)", "of the bits that are drawn").When("binarise", "once");
+    declare.All(&C::device);
+  }
+};
+
+// Keeps the rows of highest energy and draws them in the order of the file.
+class OddRows {
+ public:
+  explicit OddRows(int64_t dimension) : most_(std::clamp<int64_t>((1 << 20) / dimension, 1, 36)) {}
+
+  void Add(const RowExplanation& row) {
+    if (std::ssize(rows_) == most_) {
+      const auto least = std::ranges::min_element(rows_, {}, &RowExplanation::energy);
+      if (!(row.energy > least->energy)) return;
+      rows_.erase(least);
+    }
+    rows_.push_back(row);
+  }
+
+  Canvas Draw(const std::vector<std::string>& names, const std::optional<std::vector<int64_t>>& shape) const {
+    std::vector<SurpriseRow> rows;
+    for (const RowExplanation& row : rows_) {
+      rows.push_back({fmt::format("row {}", row.row + 1), row.values, row.log_probabilities, ""});
+      for (float& value : rows.back().surprise) value = -value;
+      if (row.top.empty()) continue;
+      const Surprise& first = row.top.front();
+      rows.back().note = fmt::format("{:.40} = {} ({:.1f})", names[static_cast<size_t>(first.variable)],
+                                     first.value, -first.log_probability);
+    }
+    if (!shape) return SurpriseStripsPicture(rows);
+    return SurpriseImagesPicture(rows, static_cast<int>((*shape)[0]), static_cast<int>((*shape)[1]));
+  }
+
+ private:
+  int64_t most_;
+  std::vector<RowExplanation> rows_;
+};
+
+nlohmann::ordered_json ToJson(const RowExplanation& row, const std::vector<std::string>& names) {
+  nlohmann::ordered_json top = nlohmann::ordered_json::array();
+  for (const Surprise& each : row.top)
+    top.push_back({{"column", each.variable + 1},
+                   {"name", names[static_cast<size_t>(each.variable)]},
+                   {"value", each.value},
+                   {"log_probability", each.log_probability},
+                   {"expected", each.expected},
+                   {"expected_probability", each.expected_probability}});
+  return {{"row", row.row + 1},
+          {"energy", row.energy},
+          {"log_pseudo_likelihood", row.log_pseudo_likelihood},
+          {"surprising", top}};
+}
+
+// Rows are written as they come: there may be more than memory holds. Bytes that are no UTF-8 become U+FFFD.
+class JsonPrinter {
+ public:
+  JsonPrinter(const ExplainCommand& command, const std::vector<std::string>& names)
+      : command_(command), names_(names) {}
+
+  void Row(const RowExplanation& row) {
+    if (row.row == 0)
+      std::cout << "{\"model\": " << Text(command_.model) << ",\n\"data\": " << Text(command_.data)
+                << ",\n\"rows\": [";
+    std::cout << (row.row == 0 ? "\n" : ",\n") << Text(ToJson(row, names_));
+  }
+
+  void End(const ExplainResult& result) {
+    nlohmann::ordered_json variables = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < names_.size(); ++i)
+      variables.push_back({{"name", names_[i]}, {"mean_log_probability", result.mean_log_probabilities[i]}});
+    std::cout << "\n],\n\"variables\": " << Text(variables) << ",\n\"quadratic\": " << Text(result.quadratic)
+              << ",\n\"seconds\": " << Text(result.seconds);
+    if (!result.warnings.empty()) std::cout << ",\n\"warnings\": " << Text(result.warnings);
+    std::cout << "}\n";
+  }
+
+ private:
+  static std::string Text(const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  const ExplainCommand& command_;
+  const std::vector<std::string>& names_;
+};
+
+std::string Probability(double p) { return p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.3f}", p); }
+
+void PrintRow(const RowExplanation& row, const std::vector<std::string>& names) {
+  size_t width = 0;
+  for (const Surprise& each : row.top)
+    width = std::max(width, names[static_cast<size_t>(each.variable)].size());
+  std::cout << fmt::format("row {}: energy {:.4f}, all variables given the others {:.4f} nats\n", row.row + 1,
+                           row.energy, row.log_pseudo_likelihood);
+  for (const Surprise& each : row.top) {
+    const std::string expected =
+        each.expected == each.value
+            ? "as expected"
+            : fmt::format("expected {} with {}", each.expected, Probability(each.expected_probability));
+    std::cout << fmt::format("  {:<{}}  is {} with probability {}, {}\n",
+                             names[static_cast<size_t>(each.variable)], width, each.value,
+                             Probability(std::exp(each.log_probability)), expected);
+  }
+}
+
+void RunExplain(const ExplainCommand& command) {
+  CheckOutputPaths({{"output", command.output}, {"conditionals", command.conditionals}},
+                   {{"model", command.model}, {"data", command.data}}, command.json);
+  // Opened first: that it cannot be written should not be found out at the end.
+  std::optional<AtomicFile> picture;
+  if (!command.output.empty()) picture.emplace(PicturePath("output", command.output));
+  Terminal terminal;
+  const LoadedModel model(command.model, command.device.Resolve(terminal));
+  const auto rows = OpenRows(command.data, command.binarise.ForRows(command.seed, model.dimension()));
+  const std::vector<std::string> names = NameVariables(*rows);
+  std::unique_ptr<RowWriter<float>> writer;
+  if (!command.conditionals.empty())
+    writer = CreateFloatFile(command.conditionals, {.columns = model.dimension(), .names = names});
+  OddRows odd(model.dimension());
+  JsonPrinter json(command, names);
+  const ExplainResult result = Explain(
+      model, *rows, command.explain,
+      [&](const RowExplanation& row) {
+        if (writer) writer->Write(row.log_probabilities);
+        if (picture) odd.Add(row);
+        command.json ? json.Row(row) : PrintRow(row, names);
+      },
+      terminal);
+  if (command.json) json.End(result);
+  if (writer) writer->Commit();
+  if (!picture) return;
+  picture->Write(odd.Draw(names, model.metadata().image_shape).Png());
+  picture->Commit();
+}
+
+}  // namespace
+
+extern const Command kExplainCommand = MakeCommand<ExplainCommand, RunExplain>(
+    "explain", "why rows are odd: the variables whose values surprise the model",
+    "  ort-ed explain model.onnx odd.csv --top 3\n"
+    "  ort-ed explain model.onnx odd.csv -o surprise.png --json > odd.json\n"
+    "  ort-ed explain model.onnx test.npy --conditionals conditionals.npy > explained.txt",
+    "For each row: the conditional probability of every variable's value given all the others, exactly, from "
+    "the energies of the states that differ in that variable. The least probable values come first, each "
+    "with "
+    "the value that the model expected.");
+
+}  // namespace ort_ed

@@ -1,0 +1,98 @@
+#include "tools/jobs/compare/model_source.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/graph/model_edits.h"
+#include "ort_ed/error.h"
+#include "runtime/support/text.h"
+#include "tools/jobs/train/run_folder.h"
+#include "tools/jobs/train/train.h"
+
+namespace ort_ed {
+namespace {
+
+// The members of a JSON object as text; nothing of what is none.
+void AddMembers(const std::string& text, std::map<std::string, std::string>& settings) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return;
+  for (const auto& [key, value] : json.items())
+    settings[key] = value.is_string() ? value.get<std::string>()
+                                      : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::map<std::string, std::string> SettingsOfRun(const std::string& folder) {
+  TrainOptions options;
+  ReadRunOptions(folder).ApplyTo(options);
+  std::map<std::string, std::string> settings;
+  for (const auto& [key, value] : GetOptions(SchemaOf<TrainOptions>(), &options))
+    settings[key] = FormatOption(value);
+  return settings;
+}
+
+std::string ModelPath(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return path;
+  RequireRunFolder(path);
+  const std::string model = path + "/" + run_file::kModel;
+  if (!std::filesystem::exists(model))
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the run '{}' has no model yet", path));
+  return model;
+}
+
+}  // namespace
+
+std::string ModelSource::ShortName() const {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
+std::map<std::string, std::string> SettingsOfModel(const ModelMetadata& metadata) {
+  std::map<std::string, std::string> settings;
+  if (!metadata.architecture.empty()) settings["model"] = metadata.architecture;
+  for (const char* key : {metadata_key::kArchitectureOptions, metadata_key::kTraining})
+    if (const auto found = metadata.raw.find(key); found != metadata.raw.end())
+      AddMembers(found->second, settings);
+  return settings;
+}
+
+int64_t CountParameters(const LoadedModel& model) {
+  int64_t count = 0;
+  for (const onnx::TensorProto& tensor : model.proto().graph().initializer())
+    if (tensor.data_type() == onnx::TensorProto::FLOAT) count += ElementCount(tensor);
+  return count;
+}
+
+std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics) {
+  double seconds = 0;
+  int64_t before = 0;
+  for (const MetricsLine& line : metrics) {
+    for (const auto& [name, rate] : line.values) {
+      if (name != "steps_per_second" || !(rate > 0)) continue;
+      seconds += static_cast<double>(line.step - before) / rate;
+      before = line.step;
+    }
+  }
+  return before > 0 ? std::optional(seconds) : std::nullopt;
+}
+
+ModelSource OpenSource(const std::string& path, const LoadOptions& load) {
+  ModelSource source{.name = path,
+                     .is_run = std::filesystem::is_directory(path),
+                     .model = LoadedModel(ModelPath(path), load),
+                     .metrics = {},
+                     .settings = {},
+                     .steps = {},
+                     .seconds = {}};
+  source.settings = SettingsOfModel(source.model.metadata());
+  if (const auto steps = source.settings.find("steps"); steps != source.settings.end())
+    source.steps = ParseInteger(steps->second);
+  if (!source.is_run) return source;
+  source.settings = SettingsOfRun(path);
+  source.metrics = ReadMetrics(path + "/" + MetricsLog::FileName());
+  source.seconds = SecondsOfSteps(source.metrics);
+  return source;
+}
+
+}  // namespace ort_ed

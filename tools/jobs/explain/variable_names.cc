@@ -1,0 +1,15 @@
+#include "tools/jobs/explain/variable_names.h"
+
+#include <utility>
+
+namespace ort_ed {
+
+std::vector<std::string> NameVariables(std::vector<std::string> header, int64_t dimension) {
+  std::vector<std::string> names = std::move(header);
+  names.resize(static_cast<size_t>(dimension));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty()) names[i] = "column " + std::to_string(i + 1);
+  return names;
+}
+
+}  // namespace ort_ed
