@@ -77,7 +77,7 @@ TEST(DrawData, StoppedOrRefusedItLeavesNothing) {
   ExpectError(ErrorCode::kInterrupted, [&] { DrawData(options, listener); });
   options.name = "moon";
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { DrawData(options, listener); }, "name must be one of");
+      ErrorCode::kInvalidArgument, [&] { DrawData(options, listener); }, "set must be one of");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
