@@ -33,7 +33,7 @@ struct LearnerOptions {
   std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
   std::vector<std::string> freeze_zeros = {};  // patterns of parameters whose zeros at the start stay zeros
   DropoutOptions dropout = {};
-  std::string tensor = {};                     // of the network, which Learner::CurrentTensor() computes
+  std::string tensor = {};  // of the network, which Learner::CurrentTensor() computes
 
   Device device = {};
   int threads = 0;          // 0: all cores
