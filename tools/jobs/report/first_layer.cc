@@ -15,13 +15,21 @@ std::vector<float> ReadValues(const onnx::TensorProto& tensor) {
   return values;
 }
 
+bool HasSide(const onnx::TensorProto& tensor, int64_t dimension) {
+  return tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() == 2 &&
+         (tensor.dims(0) == dimension || tensor.dims(1) == dimension) && tensor.dims(0) > 1 &&
+         tensor.dims(1) > 1;
+}
+
+// Of the network rather than of a learned base below it.
 const onnx::TensorProto* FindMatrix(const onnx::ModelProto& model, int64_t dimension) {
-  for (const onnx::TensorProto& tensor : model.graph().initializer())
-    if (tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() == 2 &&
-        (tensor.dims(0) == dimension || tensor.dims(1) == dimension) && tensor.dims(0) > 1 &&
-        tensor.dims(1) > 1)
-      return &tensor;
-  return nullptr;
+  const onnx::TensorProto* of_base = nullptr;
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) {
+    if (!HasSide(tensor, dimension)) continue;
+    if (!tensor.name().starts_with(kBaseTensorPrefix)) return &tensor;
+    if (of_base == nullptr) of_base = &tensor;
+  }
+  return of_base;
 }
 
 }  // namespace
