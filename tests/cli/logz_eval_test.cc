@@ -112,8 +112,8 @@ TEST(LogZCommand, UnknownNamesListTheCandidates) {
   const auto expect_unknown = [&](const std::string& option, const std::string& candidates) {
     ExpectUnknown({"logz", model, option, "guess"}, candidates);
   };
-  expect_unknown("--method", "ais, raise, exact, is, metadata, auto");
-  expect_unknown("--estimator", "ais, raise, exact, is, metadata, auto");
+  expect_unknown("--method", "ais, raise, exact, is, policy, metadata, auto, known");
+  expect_unknown("--estimator", "ais, raise, exact, is, policy, metadata, auto, known");
   expect_unknown("--sampler", "gibbs, block-gibbs");
   expect_unknown("--scan", "systematic, random");
   expect_unknown("--base", "model, uniform");
@@ -377,7 +377,7 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   fails({"--step-size", "0.3"}, "--step-size has no effect with --sampler gibbs; it belongs to dmala");
   fails({"--method", "exact", "--seed", "3"}, "--seed has no effect with --estimator exact");
   fails({"--method", "auto", "--temperatures", "9"},
-        "--temperatures has no effect with --estimator auto and 6 variables");
+        "--temperatures has no effect with --estimator auto: with 6 variables");
   fails({"--state", ""}, "--state needs a value");
 }
 
@@ -538,7 +538,7 @@ TEST(EvalCommand, UnknownNamesListTheCandidates) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 4);
   const std::string data = WriteRows(folder, 4);
-  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "ais, raise, exact, is, metadata, auto");
+  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "ais, raise, exact, is, policy, metadata, auto, known");
   ExpectUnknown({"eval", model, "--data", data, "--density", "guess"}, "pinwheel");
 }
 

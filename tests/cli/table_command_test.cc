@@ -164,6 +164,21 @@ TEST_F(TableCommand, SamplersRefuseCategoriesForNow) {
   EXPECT_FALSE(std::filesystem::exists(Path("out.csv")));
 }
 
+// A 2 among bits is a mistake, unless somebody says that it is a category.
+TEST_F(TableCommand, AStrayCellAmongBitsIsAnError) {
+  std::string text;
+  for (int row = 0; row < 40; ++row) text += row == 17 ? "0,1,2,0\n" : "1,0,1,0\n0,1,0,1\n";
+  WriteBytes(Path("bits.csv"), text);
+  const Arguments train = {"train", "--data", Path("bits.csv"), "-o", Path("bits"), "--steps", "2"};
+  const CommandResult refused = RunOrtEd(train);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, testing::AllOf(testing::HasSubstr("'2'"), testing::HasSubstr("--header no")));
+  EXPECT_FALSE(std::filesystem::exists(Path("bits")));
+  Arguments as_table = train;
+  as_table.insert(as_table.end(), {"--header", "no"});
+  EXPECT_EQ(RunOrtEd(as_table).exit_code, 0);
+}
+
 TEST_F(TableCommand, BitsWithNamesAreBitsWhoseNamesAreKept) {
   std::string rows;
   std::mt19937 random(3);

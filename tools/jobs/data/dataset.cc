@@ -186,8 +186,8 @@ Dataset FromKnown(const DataOptions& options, uint64_t seed, const Variables& va
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
-Dataset FromTable(const DataOptions& options, uint64_t seed, Observer& observer) {
-  const TableProfile profile = ProfileTable(options.data, options.table.header, observer);
+Dataset FromTable(const TableProfile& profile, const DataOptions& options, uint64_t seed,
+                  Observer& observer) {
   TableGuess guess = GuessVariables(profile, options.table);
   Tell(profile, guess, options.data, observer);
   Dataset dataset;
@@ -217,16 +217,35 @@ Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, Obs
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
+// Without names, and nearly all of it 0 and 1: a few other cells are a mistake rather than categories.
+bool AreDamagedBits(const TableProfile& profile) {
+  constexpr double kNearlyAll = 0.8;
+  if (profile.has_header) return false;
+  int64_t bits = 0, cells = 0;
+  for (const ColumnProfile& column : profile.columns) {
+    cells += column.rows();
+    for (const char* bit : {"0", "1"})
+      if (const auto found = column.texts().find(bit); found != column.texts().end()) bits += found->second;
+  }
+  return static_cast<double>(bits) >= kNearlyAll * static_cast<double>(cells);
+}
+
 // A text of 0 and 1 is what it is; any other is a table, unless so many bits are asked for.
 Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
-  if (!options.table.FirstGiven().empty()) return FromTable(options, seed, observer);
+  const auto profile = [&] { return ProfileTable(options.data, options.table.header, observer); };
+  if (!options.table.FirstGiven().empty()) return FromTable(profile(), options, seed, observer);
   if (columns != 0) return FromBits(options, seed, columns, observer);
   try {
     return FromBits(options, seed, columns, observer);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadData) throw;
+    const TableProfile table = profile();
+    if (!AreDamagedBits(table)) return FromTable(table, options, seed, observer);
+    throw Error(ErrorCode::kBadData,
+                fmt::format("{} (if it is a table of categories without a header, say so: "
+                            "`header` no)",
+                            error.what()));
   }
-  return FromTable(options, seed, observer);
 }
 
 Dataset FromFile(const DataOptions& options, uint64_t seed, int64_t columns, const Variables& known,

@@ -96,12 +96,6 @@ TrainOptions Resolve(TrainOptions options) {
   return options;
 }
 
-std::vector<int64_t> ParseImageShape(const std::string& text) {
-  if (text.empty()) return {};
-  if (const auto shape = ParseShape(text)) return *shape;
-  throw OptionError("image_shape", fmt::format("must be a height and a width such as 28x28, not '{}'", text));
-}
-
 int64_t WantedColumns(const TrainOptions& options) {
   if (const int64_t width = options.data.table.Width(); width > 0) return width;
   const std::vector<int64_t> shape = ParseImageShape(options.network.image_shape);
