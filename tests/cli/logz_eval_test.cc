@@ -538,7 +538,8 @@ TEST(EvalCommand, UnknownNamesListTheCandidates) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 4);
   const std::string data = WriteRows(folder, 4);
-  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"}, "ais, raise, exact, is, policy, metadata, auto, known");
+  ExpectUnknown({"eval", model, "--data", data, "--log-z", "guess"},
+                "ais, raise, exact, is, policy, metadata, auto, known");
   ExpectUnknown({"eval", model, "--data", data, "--density", "guess"}, "pinwheel");
 }
 

@@ -243,7 +243,7 @@ Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Obs
     if (!AreDamagedBits(table)) return FromTable(table, options, seed, observer);
     throw Error(ErrorCode::kBadData,
                 fmt::format("{} (if it is a table of categories without a header, say so: "
-                            "`header` no)",
+                            "--header no)",
                             error.what()));
   }
 }
