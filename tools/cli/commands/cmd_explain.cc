@@ -15,6 +15,7 @@
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/explain/explain.h"
 #include "tools/jobs/explain/variable_names.h"
+#include "tools/jobs/tables/model_rows.h"
 #include "tools/picture/surprise_picture.h"
 
 namespace ort_ed {
@@ -155,8 +156,11 @@ void RunExplain(const ExplainCommand& command) {
   if (!command.output.empty()) picture.emplace(PicturePath("output", command.output));
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
-  const auto rows = OpenRows(command.data, command.binarise.ForRows(command.seed, model.dimension()));
-  const std::vector<std::string> names = NameVariables(*rows);
+  const Variables& variables = model.energy_model().variables();
+  const auto rows =
+      OpenModelRows(command.data, variables, command.binarise.ForRows(command.seed, model.dimension()))
+          .reader;
+  const std::vector<std::string> names = NameVariables(variables, *rows);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.conditionals.empty())
     writer = CreateFloatFile(command.conditionals, {.columns = model.dimension(), .names = names});

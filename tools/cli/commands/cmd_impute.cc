@@ -8,6 +8,8 @@
 #include "tools/cli/terminal.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/explain/impute.h"
+#include "tools/jobs/explain/variable_names.h"
+#include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
 namespace {
@@ -38,9 +40,12 @@ void RunImpute(const ImputeCommand& command) {
                    command.json);
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
-  const auto rows = OpenRows(command.data, {.columns = model.dimension(), .allow_missing = true});
-  const auto writer =
-      CreateFloatFile(command.output, {.columns = model.dimension(), .names = rows->column_names()});
+  const Variables& variables = model.energy_model().variables();
+  const auto rows =
+      OpenModelRows(command.data, variables, {.columns = model.dimension(), .allow_missing = true}).reader;
+  std::vector<std::string> names = rows->column_names();
+  if (variables.described()) names = NameVariables(variables, *rows);
+  const auto writer = CreateFloatFile(command.output, {.columns = model.dimension(), .names = names});
   const ImputeResult result = Impute(model, *rows, command.impute, *writer, terminal);
   writer->Commit();
   if (!command.json) {

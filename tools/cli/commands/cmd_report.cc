@@ -10,6 +10,7 @@
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/explain/variable_names.h"
 #include "tools/jobs/report/report.h"
+#include "tools/jobs/tables/model_rows.h"
 #include "tools/report/report_page.h"
 
 namespace ort_ed {
@@ -42,11 +43,12 @@ void RefuseWithoutData(const ReportCommand& command) {
     throw OptionError("estimator", kReason, OptionError::Problem::kNoEffect);
 }
 
-ReportData ReadData(const ReportCommand& command, int64_t dimension) {
-  const RowOptions options = command.binarise.ForRows(command.report.seed, dimension);
+ReportData ReadData(const ReportCommand& command, const EnergyModel& model) {
+  const RowOptions options = command.binarise.ForRows(command.report.seed, model.dimension());
+  const Variables& variables = model.variables();
   return {.name = command.data,
-          .rows = ReadRows(command.data, options),
-          .names = NameVariables(*OpenRows(command.data, options))};
+          .rows = ReadModelRows(command.data, variables, options),
+          .names = NameVariables(variables, *OpenModelRows(command.data, variables, options).reader)};
 }
 
 void RunReport(const ReportCommand& command) {
@@ -61,7 +63,7 @@ void RunReport(const ReportCommand& command) {
   Terminal terminal;
   const ModelSource source = OpenSource(command.model, command.device.Resolve(terminal));
   std::optional<ReportData> data;
-  if (!command.data.empty()) data = ReadData(command, source.model.dimension());
+  if (!command.data.empty()) data = ReadData(command, source.model.energy_model());
   const ReportResult result = MakeReport(source, data ? &*data : nullptr, command.report, terminal);
   file.Write(ReportPage({source, result, data ? &*data : nullptr}));
   file.Commit();

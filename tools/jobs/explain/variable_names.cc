@@ -12,4 +12,12 @@ std::vector<std::string> NameVariables(std::vector<std::string> header, int64_t 
   return names;
 }
 
+std::vector<std::string> NameVariables(const Variables& variables, const RowReader& rows) {
+  if (!variables.described() || !variables.all_binary())
+    return NameVariables(rows.column_names(), rows.columns());
+  std::vector<std::string> names;
+  for (int64_t v = 0; v < variables.size(); ++v) names.push_back(variables[v].name);
+  return NameVariables(std::move(names), rows.columns());
+}
+
 }  // namespace ort_ed

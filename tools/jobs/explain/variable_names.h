@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ort_ed/variables.h"
 #include "runtime/data/row_reader.h"
 
 namespace ort_ed {
@@ -11,8 +12,7 @@ namespace ort_ed {
 // What the variables are called wherever people read of them: by the header of the file, else "column 3", as
 // messages about files count.
 std::vector<std::string> NameVariables(std::vector<std::string> header, int64_t dimension);
-inline std::vector<std::string> NameVariables(const RowReader& rows) {
-  return NameVariables(rows.column_names(), rows.columns());
-}
+// By the model's own list, where it has one.
+std::vector<std::string> NameVariables(const Variables& variables, const RowReader& rows);
 
 }  // namespace ort_ed

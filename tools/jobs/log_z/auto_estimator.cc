@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "tools/jobs/log_z/estimator.h"
+#include "tools/jobs/log_z/normalised_form.h"
 
 namespace ort_ed {
 namespace {
@@ -8,9 +9,7 @@ namespace {
 // Up to this dimension log Z is simply computed.
 constexpr int64_t kEnumerateUpTo = 20;
 
-bool IsNormalised(const ModelMetadata& metadata) {
-  return metadata.base && metadata.architecture == "made" && metadata.log_z;
-}
+bool IsNormalised(const ModelMetadata& metadata) { return metadata.base && metadata.architecture == "made"; }
 
 // How chains move and where they begin may be meant for other chains of the job as well.
 void RefuseAnnealing(const OptionMap& options, const std::string& reason) {
@@ -32,7 +31,10 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Obser
   const int64_t dimension = request.model.dimension();
   if (IsNormalised(metadata)) {
     RefuseAnnealing(options, "the model is normalised, its log Z is known");
-    return kMetadataEstimator.estimate(request, {}, observer);
+    RequireNormalisedForm(request.model.energy_model());
+    LogZOutcome outcome;
+    outcome.estimate.method = "exact: normalised by its form";
+    return outcome;
   }
   if (dimension <= kEnumerateUpTo) {
     RefuseAnnealing(options, fmt::format("with {} variables, and up to {}, log Z is computed exactly",

@@ -17,6 +17,7 @@
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
 #include "tools/jobs/loaded_model.h"
+#include "tools/jobs/log_z/normalised_form.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "trainer/graph/prepare_model.h"
@@ -73,6 +74,10 @@ bool IsAtDefault(const Choice& base) {
 TrainOptions Resolve(TrainOptions options) {
   CheckOptions(options);
   CheckTogether(options);
+  Choice& method = options.contrast.method;
+  if (options.network.model.kind == "made" && method.kind == ContrastOptions().method.kind &&
+      method.options.empty())
+    method = "likelihood";
   ResolveObjective(options);
   options.data.data = Absolute(options.data.data);
   options.data.validation = Absolute(options.data.validation);
@@ -81,7 +86,9 @@ TrainOptions Resolve(TrainOptions options) {
   if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
   if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
   // The other architectures have fields of their own that do what a base distribution does.
-  if (network.base.kind == "auto" && options.contrast.method.kind == "refill" && network.base.options.empty())
+  const bool needs_base = !network.IsFile() && network.model.kind != "made";
+  if (network.base.kind == "auto" && options.contrast.method.kind == "refill" && needs_base &&
+      network.base.options.empty())
     network.base = "made";
   if (network.base.kind == "auto") {
     const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
@@ -293,9 +300,13 @@ void AttachBaseTo(RunSetup& setup, const onnx::ModelProto* learned) {
 }
 
 void OpenBase(RunSetup& setup) {
-  if (IsNormalised(setup.model) || GetMetadata(setup.model, metadata_key::kBase).empty()) return;
+  if (GetMetadata(setup.model, metadata_key::kBase).empty()) return;
   const LoadedModel loaded(setup.model, "the model");
-  setup.base = MakeBaseDistribution(loaded.energy_model(), setup.options.run.threads);
+  if (IsNormalised(setup.model)) {
+    RequireNormalisedForm(loaded.energy_model());
+  } else {
+    setup.base = MakeBaseDistribution(loaded.energy_model(), setup.options.run.threads);
+  }
 }
 
 // A run from the beginning. The network is ready to be deployed from here on: only its parameters change.
@@ -317,7 +328,8 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
     throw OptionError("base", fmt::format("must be data or none, not {}, which knows bits only: some "
                                           "variables have more than two states",
                                           base.kind));
-  setup.model = learned ? network.model : std::move(network.model);
+  const bool carried = !GetMetadata(network.model, metadata_key::kBase).empty();  // by the file
+  setup.model = learned || carried ? network.model : std::move(network.model);
   AttachBaseTo(setup, sources.base);
   for (std::string& warning : PrepareForDeployment(setup.model, name)) {
     observer.OnWarning(warning);
@@ -327,6 +339,8 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
   RequireNormalised(setup);
   const EnergyContract contract = CheckContract(setup.model, name);
   ChooseNegatives(setup, contract, observer);
+  if (carried && setup.negatives->of_network_alone())
+    network = Prepare(RemoveAutoregressiveBase(network.model), name);
   MakeLearner(
       setup, setup.negatives->of_network_alone() ? std::move(network) : PreparedModel{setup.model, contract});
 }

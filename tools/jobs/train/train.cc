@@ -176,9 +176,12 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   if (checkpoint) checkpoint->state.clear();
   Announce(setup, observer);
   observer.OnNotice(fmt::format("resuming at step {}", checkpoint ? checkpoint->step : 0));
+  // Whether data and options are those of a base that is under way is found out there: only then is the
+  // configuration replaced.
+  const bool learned = checkpoint || LearnBaseFirst(setup, folder, observer);
   WriteConfiguration(setup.options, folder);
   WriteVariablesFile(*setup.dataset, folder);
-  if (!checkpoint && !LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
+  if (!learned) return Stopped(std::move(setup));
   RunRecords records(folder, checkpoint ? checkpoint->step : 0);
   return RunToTheEnd(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer);
 }

@@ -66,7 +66,8 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
 
 void ContrastOptions::Describe(Declare<ContrastOptions>& declare) {
   declare("method", &ContrastOptions::method, NegativeTable,
-          "how negatives are made; of several joined by + each row draws one");
+          "how negatives are made; of several joined by + each row draws one")
+      .Default("bernoulli; uniform where there are categories, likelihood for `model` made");
   declare("negatives", &ContrastOptions::negatives, "[1, 1000000]", "negatives per row, M");
 }
 

@@ -157,10 +157,11 @@ TEST_F(ExplainJob, RefusesOptionsOutsideTheirDomain) {
 TEST(VariableNames, AreThoseOfTheHeaderElseColumns) {
   const TempDir dir;
   WriteBytes(dir.File("named.csv"), "odor,\"cap\",\n1,0,1\n");
-  EXPECT_THAT(NameVariables(*OpenRows(dir.File("named.csv"))),
+  EXPECT_THAT(NameVariables(Variables(), *OpenRows(dir.File("named.csv"))),
               testing::ElementsAre("odor", "cap", "column 3"));
   WriteBytes(dir.File("bare.csv"), "1,0\n");
-  EXPECT_THAT(NameVariables(*OpenRows(dir.File("bare.csv"))), testing::ElementsAre("column 1", "column 2"));
+  EXPECT_THAT(NameVariables(Variables(), *OpenRows(dir.File("bare.csv"))),
+              testing::ElementsAre("column 1", "column 2"));
 }
 
 }  // namespace

@@ -199,6 +199,49 @@ TEST_F(BaseRun, ABaseMayComeFromAnEarlierRun) {
   EXPECT_EQ(a, b);
 }
 
+// A model that was trained on a learned base goes on from there.
+TEST_F(BaseRun, AModelMayBringItsBase) {
+  Begin(Small(), "first", quiet_);
+  TrainOptions options = Small();
+  options.network.model = dir_.File("first/model.onnx");
+  options.network.base = "auto";
+  Begin(options, "second", quiet_);
+  EvaluateOptions evaluate;
+  evaluate.comparison.samples = 0;
+  const RowTable rows = DrawnRows(50);
+  const auto base_nll = [&](const std::string& run) {
+    return Evaluate(LoadedModel(dir_.File(run + "/model.onnx")), rows, evaluate, quiet_).base_nll->value;
+  };
+  EXPECT_EQ(base_nll("first"), base_nll("second"));
+}
+
+TEST_F(BaseRun, ARefusedResumeLeavesTheConfiguration) {
+  Stopper stopper(4);
+  EXPECT_FALSE(TrainInFolder(Small(), dir_.File("run"), ExistingRun::kRefuse, stopper).complete);
+  const std::string before = ReadBytes(dir_.File("run/config.toml"));
+  TrainOptions again;
+  ReadRunOptions(dir_.File("run")).ApplyTo(again);
+  WriteBytes(dir_.File("other.csv"), "0,1,1,0,1,1,0,1\n1,0,1,0,1,1,0,1\n0,0,0,0,1,1,0,1\n");
+  again.data.data = dir_.File("other.csv");
+  again.data.validation_fraction = 0;
+  EXPECT_THROW(ResumeInFolder(again, dir_.File("run"), quiet_), Error);
+  EXPECT_EQ(ReadBytes(dir_.File("run/config.toml")), before);
+}
+
+// What is called normalised must have the form of it.
+TEST_F(BaseRun, ATamperedNetworkIsNotNormalised) {
+  Begin(Small(), "run", quiet_);
+  onnx::ModelProto model = LoadedModel(dir_.File("run/base/best.onnx")).proto();
+  onnx::TensorProto* direct = FindInitialiser(model, "base/direct.weight");
+  const std::vector<float> values(static_cast<size_t>(ElementCount(*direct)), 0.5f);
+  direct->set_raw_data(values.data(), values.size() * sizeof(float));
+  const LoadedModel tampered(model, "tampered");
+  EvaluateOptions evaluate;
+  evaluate.comparison.samples = 0;
+  ExpectError(
+      ErrorCode::kBadModel, [&] { Evaluate(tampered, DrawnRows(10), evaluate, quiet_); }, "not normalised");
+}
+
 TEST_F(BaseRun, ReplacingARunRemovesItsBaseToo) {
   Begin(Small(), "run", quiet_);
   TrainOptions options = Small("bernoulli");
@@ -229,7 +272,8 @@ TEST_F(BaseRun, RefusesWhatDoesNotFit) {
   EXPECT_THAT(Refusal(options), testing::HasSubstr("likelihood needs a normalised model"));
   options = Small();
   options.network.base.options["base_order"] = "0,1,2,3,4,5,6,6";
-  EXPECT_THAT(Refusal(options), testing::HasSubstr("each once"));
+  EXPECT_THAT(Refusal(options),
+              testing::AllOf(testing::HasSubstr("base_order"), testing::HasSubstr("each once")));
   options = Small({"refill", {{"longest", 9}}});
   EXPECT_THAT(Refusal(options), testing::HasSubstr("at most the 8 variables"));
 

@@ -9,6 +9,7 @@
 #include "models/base/autoregressive.h"
 #include "models/base/base_distribution.h"
 #include "models/base/made_base.h"
+#include "ort_ed/options.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/run.h"
@@ -88,7 +89,12 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   spec.architecture = ChooseNetwork(options);
   spec.dimension = dataset.training->columns();
   spec.seed = static_cast<uint64_t>(options.batch.seed);
-  onnx::ModelProto model = BuildModel(spec);
+  onnx::ModelProto model;
+  try {
+    model = BuildModel(spec);
+  } catch (const OptionError& error) {  // the user knows it as an option of the base
+    throw OptionError("base_" + error.key(), error.reason(), error.problem());
+  }
   SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing));
   return model;
 }
