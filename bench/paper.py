@@ -25,13 +25,21 @@ def run(table, pattern, again):
     names = fnmatch.filter(table.cells(), pattern)
     if not names:
         raise SystemExit(f"{table.NAME} has no cell '{pattern}'; there are {', '.join(table.cells())}")
-    for name in names:
-        cell = experiment.Cell(table.NAME, name)
-        if cell.result() is None or again:
-            print(f"{table.NAME}/{name}", flush=True)
-            table.run(cell)
-        else:
-            print(f"{table.NAME}/{name} has a result; --again runs it anew", flush=True)
+    failures = [run_cell(table, experiment.Cell(table.NAME, name), again) for name in names]
+    return [failure for failure in failures if failure]
+
+
+def run_cell(table, cell, again):
+    """Says what failed, so that the other cells go on."""
+    if cell.result() is not None and not again:
+        print(f"{table.NAME}/{cell.name} has a result; --again runs it anew", flush=True)
+        return None
+    print(f"{table.NAME}/{cell.name}", flush=True)
+    try:
+        table.run(cell)
+    except experiment.Failed as failure:
+        print(failure, file=sys.stderr, flush=True)
+        return str(failure)
 
 
 def render(table):
@@ -62,11 +70,13 @@ def main():
     experiment.Settings.out = options.out.resolve()
     if options.data:
         experiment.Settings.data = options.data.resolve()
+    failures = []
     for name in options.tables:
         table = importlib.import_module(f"paper.{name}")
         if not options.render:
-            run(table, options.only, options.again)
+            failures += run(table, options.only, options.again)
         render(table)
+    return "\n".join(["these cells failed:", *failures]) if failures else 0
 
 
-main()
+sys.exit(main())
