@@ -6,19 +6,21 @@
     bench/paper.py densities                   # runs the cells that have no result yet, then writes the page
     bench/paper.py densities --only='pinwheel*' --again    # runs these cells, also where they have a result
     bench/paper.py real --data ~/data          # the sets of others, in a folder of yours
+    ~/.cache/ort-ed/tables/bin/python bench/paper.py tables --data ~/data    # with what tools/setup.sh --tables brings
     bench/paper.py ising real --render         # only writes the pages
 """
 import argparse
 import fnmatch
-import importlib
+import importlib.util
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from paper import experiment  # noqa: E402
 
-TABLES = ["densities", "ablations", "ising", "images", "real"]
-NEED_DATA = {"images", "real"}
+TABLES = ["densities", "ablations", "ising", "images", "real", "tables"]
+NEED_DATA = {"images", "real", "tables"}
+NEED_PEERS = {"tables"}
 
 
 def run(table, pattern, again):
@@ -66,6 +68,8 @@ def main():
         parser.error(f"{' and '.join(sorted(NEED_DATA))} need --data FOLDER: their pages in docs/results say with which files")
     if not options.render and not options.ort_ed.exists():
         parser.error(f"there is no {options.ort_ed}; build it as above, or name another with --ort-ed")
+    if not options.render and NEED_PEERS.intersection(options.tables) and not importlib.util.find_spec("sklearn"):
+        parser.error(f"{' and '.join(NEED_PEERS)}: this Python has no scikit-learn; use the one that tools/setup.sh --tables makes")
     experiment.Settings.ort_ed = options.ort_ed.resolve()
     experiment.Settings.out = options.out.resolve()
     if options.data:
