@@ -4,6 +4,7 @@ from . import experiment, markdown, published, recipes_real
 
 NAME = "real"
 BUDGET = []  # options that all trainings have in common, such as ["--time", "10m"]
+EVALUATION = ["--samples", 0]  # and all evaluations
 # How much one training says of the next, from few variables to many and from many rows to few.
 REPEATED = {name: [2, 3] for name in ("nltcs", "plants", "accidents", "dna", "tmovie")}
 DEFAULT = "default-"
@@ -26,7 +27,7 @@ def run(cell):
     rows = files(name)
     training = cell.train(None, "--data", rows["train"], "--validation", rows["valid"], "--columns", published.variables(name),
                           "--seed", seed, *BUDGET)
-    evaluation = cell.ort_ed("eval", training["best_model"], "--data", rows["test"], "--samples", 0, "--json")
+    evaluation = cell.ort_ed("eval", training["best_model"], "--data", rows["test"], *EVALUATION, "--json")
     cell.finish({"seed": seed, "steps": training["steps"], "seconds": training["seconds"], "budget": BUDGET,
                  "evaluation": evaluation})
 
