@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh           what the build and the tests need
 #   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks
+#   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #
 # ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
@@ -16,6 +17,7 @@ readonly DONOR_SUITE=trixie # the Debian release whose headers serve an older sy
 readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
 readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
 readonly ARGPARSE_PREFIX="$CACHE/argparse-3.2"
+readonly TABLES_PYTHON="$CACHE/tables"
 
 packages=(
   build-essential cmake ninja-build ccache pkg-config git clang-format
@@ -23,11 +25,13 @@ packages=(
   libtomlplusplus-dev nlohmann-json3-dev libpng-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
+tables=
 for option in "$@"; do
   case $option in
     --bench) packages+=(python3-torch python3-numpy libopenblas0-pthread) ;;
+    --tables) packages+=(python3-venv) tables=yes ;;
     --browser) packages+=(chromium fonts-dejavu-core) ;;
-    *) echo "setup: unknown option '$option'; there are --bench and --browser" >&2; exit 2 ;;
+    *) echo "setup: unknown option '$option'; there are --bench, --tables and --browser" >&2; exit 2 ;;
   esac
 done
 
@@ -122,6 +126,16 @@ bring_argparse() {
   rm -rf "$work"
 }
 
+# The packages are those of today: peers are measured as their users have them.
+bring_tables() {
+  [[ -f $TABLES_PYTHON/complete ]] && return
+  say "bringing scikit-learn, PyOD and CTGAN into $TABLES_PYTHON"
+  python3 -m venv "$TABLES_PYTHON"
+  "$TABLES_PYTHON/bin/pip" install --quiet numpy scikit-learn pyod || die "pip could not bring scikit-learn and PyOD"
+  "$TABLES_PYTHON/bin/pip" install --quiet ctgan || say "pip could not bring CTGAN; its rows stay empty"
+  touch "$TABLES_PYTHON/complete"
+}
+
 # The version of a package that this Debian release has, nothing if it has none.
 debian_version() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'; }
 debian_has() { [[ -n "$(debian_version "$1")" ]]; }
@@ -129,6 +143,7 @@ debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxrunt
 
 command -v apt-get >/dev/null || die "this script knows Debian only; install elsewhere what its list of packages names"
 install_debian "${packages[@]}"
+if [[ -n $tables ]]; then bring_tables; fi
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
 if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi

@@ -42,6 +42,10 @@ def command_line(words):
     return shlex.join(["ort-ed", *(short(str(word)) for word in words)])
 
 
+class Failed(Exception):
+    """A command of a cell failed; it has said why."""
+
+
 class Cell:
     """One experiment: its folder for what is large, its result file for what counts."""
 
@@ -60,27 +64,29 @@ class Cell:
         start = time.monotonic()
         done = subprocess.run([str(Settings.ort_ed), *words], stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            raise SystemExit(f"{self.table}/{self.name}: `ort-ed {shlex.join(words)}` failed")
+            raise Failed(f"{self.table}/{self.name}: `ort-ed {shlex.join(words)}` failed")
         if keep:
             self.commands.append({"command": command_line(words),
                                   "seconds": round(time.monotonic() - start, 1)})
         return json.loads(done.stdout) if "--json" in words else done.stdout
 
     def train(self, recipe, *options, run="run"):
-        """A training by a recipe, resumed where an earlier one with the same recipe and options stopped. Returns its result
-        with the seconds it took."""
+        """A training by a recipe, or by the defaults where that is None, resumed where an earlier one with the same recipe and
+        options stopped. Returns its result with the seconds it took."""
         folder = self.folder / run
-        words = ["train", "--config", RECIPES / recipe, *options, "-o", folder]
+        config = ["--config", RECIPES / recipe] if recipe else []
+        words = ["train", *config, *options, "-o", folder]
         made_by = folder.with_name(f"{run}.made-by")
-        made_of = f"{command_line(words)}\n\n{(RECIPES / recipe).read_text()}"
-        if list(folder.glob("checkpoints/*.ckpt")) and made_by.exists() and made_by.read_text() == made_of:
+        made_of = command_line(words) + (f"\n\n{(RECIPES / recipe).read_text()}" if recipe else "")
+        start = time.monotonic()
+        if list(folder.glob("**/checkpoints/*.ckpt")) and made_by.exists() and made_by.read_text() == made_of:
             result = self.ort_ed("train", "--resume", folder, "--json", keep=False)
         else:
             folder.parent.mkdir(parents=True, exist_ok=True)
             made_by.write_text(made_of)
             force = ["--force"] if folder.exists() else []
             result = self.ort_ed(*words, *force, "--json", keep=False)
-        seconds = training_seconds(folder)
+        seconds = max(training_seconds(folder), time.monotonic() - start)
         self.commands.append({"command": command_line(words), "seconds": round(seconds, 1)})
         return {**result, "seconds": seconds, "model": folder / "model.onnx", "best_model": folder / "best.onnx"}
 
@@ -103,9 +109,13 @@ class Cell:
 
 
 def training_seconds(folder):
-    """By the metrics, so that it holds for a training in several sittings."""
+    """By the metrics of all phases, so that it holds for a training in several sittings."""
+    return sum(phase_seconds(file) for file in folder.glob("**/metrics.jsonl"))
+
+
+def phase_seconds(metrics_file):
     seconds, last = 0.0, 0
-    for line in (folder / "metrics.jsonl").read_text().splitlines():
+    for line in metrics_file.read_text().splitlines():
         metrics = json.loads(line)
         if metrics.get("steps_per_second"):
             seconds += (metrics["step"] - last) / metrics["steps_per_second"]

@@ -40,8 +40,22 @@ def picture(name, source):
     return f"![{name}](images/{kept.name})" if kept.exists() else ""
 
 
+def estimates(evaluation):
+    """Negative log-likelihood from both sides, and by RAISE; one figure where log Z is exact."""
+    if "nll_reverse" not in evaluation:
+        return f"{evaluation['nll']:.3f} (exact)"
+    raised = evaluation.get("nll_raise")
+    shown = f"{evaluation['nll']:.2f} to {evaluation['nll_reverse']:.2f}"
+    return shown + (f"; RAISE {raised['value']:.2f} ± {raised['standard_error']:.2f}" if raised else "")
+
+
 def seconds(value):
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def unreliable(evaluation):
+    """Whether `ort-ed eval` warns that its estimate of log Z cannot be trusted."""
+    return bool(evaluation.get("warnings")) or any("warning" in evaluation.get(side, {}) for side in ("log_z", "log_z_reverse"))
 
 
 def effective_chains(evaluation):
@@ -49,5 +63,5 @@ def effective_chains(evaluation):
     if "log_z_reverse" not in evaluation:
         return ""
     forward, reverse = evaluation["log_z"], evaluation["log_z_reverse"]
-    mark = " (!)" if "warning" in forward or "warning" in reverse else ""
+    mark = " (!)" if unreliable(evaluation) else ""
     return f"{forward['effective_samples']:.0f} and {reverse['effective_samples']:.0f} of {forward['samples']}{mark}"

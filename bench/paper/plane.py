@@ -74,8 +74,13 @@ def log_z(log_weights):
 
 
 def samples(random, rows, log_weights):
-    """Proposals kept in proportion to their weight."""
-    return rows[numpy.log(random.random(len(rows))) < log_weights - log_weights.max()]
+    """Proposals kept in proportion to their weight. A model far from the truth leaves too few of them: then proposals are drawn
+    in that proportion, and some more than once."""
+    kept = rows[numpy.log(random.random(len(rows))) < log_weights - log_weights.max()]
+    if len(kept) >= SETS * SET:
+        return kept
+    weights = numpy.exp(log_weights - log_weights.max())
+    return random.choice(rows, SETS * SET, p=weights / weights.sum())
 
 
 def sets_of(random, rows):
