@@ -21,6 +21,7 @@ constexpr double kSameNats = 0.01, kWorseNats = 0.1;
 // What makes negatives that are closer to the rows.
 std::string LessNoise(const RunSetup& setup) {
   constexpr double kFlips = 1.5;
+  if (setup.options.objective.kind == "likelihood") return "less dropout";  // which has no negatives
   const OptionMap noise = setup.negatives->Describe(1);
   std::string advice;
   if (noise.contains("epsilon"))

@@ -1,7 +1,9 @@
 #include "tools/jobs/train/validation/held_out_likelihood.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "models/base/base_distribution.h"
 #include "ort_ed/log_z.h"
@@ -12,7 +14,8 @@ namespace {
 
 constexpr int64_t kMostStates = int64_t{1} << 14;
 constexpr int64_t kDraws = 2000;
-constexpr double kSmoothing = 0.01;        // of the means of independent variables
+constexpr size_t kAtOnce = 128;      // energies: a large network shall not need more memory than its steps do
+constexpr double kSmoothing = 0.01;  // of the means of independent variables
 constexpr uint32_t kPurpose = 0x494E4456;  // "INDV"
 
 double Mean(const std::vector<double>& values) {
@@ -118,7 +121,12 @@ HeldOutLikelihood::HeldOutLikelihood(const Rows& rows)
 std::vector<double> HeldOutLikelihood::Energies(Learner& learner, const std::vector<float>& states,
                                                 const std::vector<double>& below) const {
   std::vector<float> own(states.size() / static_cast<size_t>(learner.dimension()));
-  learner.Energies(states, own, /*averaged=*/true);
+  const auto width = static_cast<size_t>(learner.dimension());
+  for (size_t first = 0; first < own.size(); first += kAtOnce) {
+    const size_t count = std::min(kAtOnce, own.size() - first);
+    learner.Energies(std::span(states).subspan(first * width, count * width),
+                     std::span(own).subspan(first, count), /*averaged=*/true);
+  }
   std::vector<double> energies(own.begin(), own.end());
   for (size_t i = 0; i < below.size(); ++i) energies[i] += below[i];
   return energies;
