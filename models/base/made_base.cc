@@ -24,7 +24,8 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
           "in which the base draws the variables, each by those before it: ascending, random or a list");
   declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
-  declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase");
+  declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase")
+      .Default("5000; half of `time` where that is given");
   declare("base_batch_size", &Self::base_batch_size, "[1, 1000000]", "rows of one of these steps");
   declare("base_learning_rate", &Self::base_learning_rate, "(0, inf)",
           "at the first of them; falls to 0 like a cosine");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct MadeBaseOptions {
   std::string base_order = "ascending";
   double base_dropout = 0.2;
   double base_weight_decay = 0;
-  int64_t base_steps = 5000;
+  std::optional<int64_t> base_steps;
   int64_t base_batch_size = 100;
   double base_learning_rate = 0.002;
   int64_t base_patience = 5;

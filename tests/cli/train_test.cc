@@ -303,14 +303,14 @@ TEST_F(TrainCommand, KeepsTheBestModelAndEndsWhenItsPatienceDoes) {
   int64_t lowest_step = 0, last_step = 0;
   for (const auto& line : Metrics("run")) {
     last_step = line["step"];
-    if (!line.contains("validation_loss") || line["validation_loss"] >= lowest) continue;
-    lowest = line["validation_loss"];
+    if (!line.contains("validation_nll") || line["validation_nll"] >= lowest) continue;
+    lowest = line["validation_nll"];
     lowest_step = line["step"];
   }
   const auto summary = nlohmann::json::parse(result.out);
   EXPECT_TRUE(summary.contains("loss"));
   EXPECT_EQ(summary["best"]["step"], lowest_step);
-  EXPECT_EQ(summary["best"]["validation_loss"], lowest);
+  EXPECT_EQ(summary["best"]["validation_nll"], lowest);
   EXPECT_EQ(summary["steps"], lowest_step + 60);
   EXPECT_LT(lowest_step, last_step);
   const EnergyModel best = EnergyModel::FromFile(Path("run/best.onnx"));
@@ -388,6 +388,36 @@ TEST_F(TrainCommand, ACompleteRunGoesOnWithMoreSteps) {
   ASSERT_EQ(RunOrtEd({"train", "--resume", Path("run"), "--steps", "60"}).exit_code, 0);
   ASSERT_EQ(Train("whole", {"--decay", "constant", "--steps", "60"}).exit_code, 0);
   EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("whole/model.onnx")));
+}
+
+TEST_F(TrainCommand, EpochsAndTimesAreWrittenDownAsSteps) {
+  ASSERT_EQ(Train("epochs", {"--steps", "", "--epochs", "2"}).exit_code, 0);
+  EXPECT_EQ(Metrics("epochs").back()["step"], 56);  // 450 rows, 16 a step
+  const CommandResult timed = Train("timed", {"--steps", "", "--time", "0.3s", "--json"});
+  ASSERT_EQ(timed.exit_code, 0) << timed.err;
+  const auto steps = nlohmann::json::parse(timed.out)["steps"].get<int64_t>();
+  EXPECT_THAT(timed.err, HasSubstr("has time for " + std::to_string(steps) + " steps"));
+  EXPECT_THAT(ReadBytes(Path("timed/config.toml")), HasSubstr("steps = " + std::to_string(steps) + " "));
+  // The command line overrides whatever the file says of the length.
+  WriteBytes(Path("long.toml"), "[run]\ntime = \"1h\"\n");
+  EXPECT_EQ(Train("short", {"--config", Path("long.toml")}).exit_code, 0);
+  EXPECT_EQ(Metrics("short").back()["step"], 40);
+  ExpectFailure(Train("both", {"--time", "1m"}), 2, "--steps has no effect with --time");
+  ExpectFailure(Train("bare", {"--steps", "", "--time", "10"}), 2, "--time must have a unit");
+}
+
+TEST_F(TrainCommand, SaysWhatItLearned) {
+  const CommandResult good = Train("good", {"--json"});
+  const auto learned = nlohmann::json::parse(good.out);
+  EXPECT_EQ(learned["learned"], true);
+  EXPECT_TRUE(learned.contains("validation_nll"));
+  WriteBytes(Path("same.csv"), "1,0,1\n1,0,1\n1,0,1\n");
+  const CommandResult none = Train("none", {"--data", Path("same.csv"), "--json"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(none.out)["learned"], false);
+  EXPECT_EQ(nlohmann::json::parse(none.out)["learned_why"],
+            "every row is the same: there is nothing to learn");
+  EXPECT_THAT(none.err, HasSubstr("warning: every row is the same"));
 }
 
 TEST_F(TrainCommand, RefusesToResumeWithOtherSettingsOrData) {

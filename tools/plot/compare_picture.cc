@@ -1,6 +1,6 @@
 #include "tools/plot/compare_picture.h"
 
-#include "tools/jobs/train/best_validation.h"
+#include "tools/jobs/train/validation/best_validation.h"
 #include "tools/picture/pictures.h"
 
 namespace ort_ed {
@@ -28,7 +28,8 @@ LineChart CurvesOf(const std::vector<ModelSource>& sources, const std::string& m
 Canvas ComparePicture(const std::vector<ModelSource>& sources, const CompareResult& result) {
   std::vector<Chart> charts;
   for (const auto& [metric, title] :
-       {std::pair("loss", "loss"), std::pair(kValidationLoss, "validation loss")})
+       {std::pair("loss", "loss"), std::pair(kValidationLoss, "validation loss"),
+        std::pair(kValidationNll, "validation nats per row")})
     if (LineChart chart = CurvesOf(sources, metric, title); !chart.series.empty())
       charts.push_back(std::move(chart));
   HistogramChart differences{.title = "log p of each row, less that of " + sources.front().ShortName(),

@@ -22,6 +22,7 @@ struct ChartGroup {
 const std::vector<ChartGroup>& Groups() {
   static const std::vector<ChartGroup> groups = {
       {"loss", {"loss", "validation_loss"}, false},
+      {"validation nats per row", {"validation_nll", "validation_nll_rough"}, false},
       {"mean energy", {"energy_positive", "energy_negative"}, false},
       {"gradient norm", {"gradient_norm"}, true},
       {"learning rate", {"learning_rate"}, false},

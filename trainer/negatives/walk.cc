@@ -48,15 +48,16 @@ template <VariableKind kKind>
 class WalkPerturbation final : public Perturbation {
  public:
   struct Options {
-    double time = kKind == VariableKind::kCyclic ? 0.005 : 0.01;
+    double walk_time = kKind == VariableKind::kCyclic ? 0.005 : 0.01;
 
     static void Describe(Declare<Options>& declare) {
-      declare("time", &Options::time, "(0, 100]", "of the walk, as a part of the square of the states");
+      declare("walk_time", &Options::walk_time, "(0, 100]",
+              "of the walk, as a part of the square of the states");
     }
   };
 
   WalkPerturbation(const Options& options, const RowContext& rows)
-      : time_(options.time), variables_(VariablesOf(rows)) {
+      : time_(options.walk_time), variables_(VariablesOf(rows)) {
     for (int64_t v = 0; variables_.described() && v < variables_.size(); ++v) {
       if (variables_[v].kind != kKind) continue;
       const int64_t states = variables_[v].plain_states();
@@ -78,7 +79,7 @@ class WalkPerturbation final : public Perturbation {
     }
   }
 
-  OptionMap Describe(double) const override { return {{"time", time_}}; }
+  OptionMap Describe(double) const override { return {{"walk_time", time_}}; }
 
  private:
   struct Walker {

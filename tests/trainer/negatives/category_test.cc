@@ -117,9 +117,9 @@ std::vector<Law> SampledLaws() {
   return {
       {{"uniform", {{"redraws", 1.5}}}, Mixed(), {uniform(0.5)}},
       {{"uniform", {{"redraws", std::vector{0.6, 30.0}}}}, Mixed(), {uniform(0.2), uniform(1)}},
-      {{"ordered", {{"time", 0.1}}}, Mixed(), {{Identity(3), Identity(2), Walk(3, false, 0.9, 1)}}},
-      {{"cyclic", {{"time", 0.02}}}, Ring(), {{Walk(5, true, 0.5), Identity(2)}}},
-      {{"ordered+uniform", {{"redraws", 3.0}, {"time", 0.3}}},
+      {{"ordered", {{"walk_time", 0.1}}}, Mixed(), {{Identity(3), Identity(2), Walk(3, false, 0.9, 1)}}},
+      {{"cyclic", {{"walk_time", 0.02}}}, Ring(), {{Walk(5, true, 0.5), Identity(2)}}},
+      {{"ordered+uniform", {{"redraws", 3.0}, {"walk_time", 0.3}}},
        Mixed(),
        {{Identity(3), Identity(2), Walk(3, false, 2.7, 1)}, uniform(1)}},
   };

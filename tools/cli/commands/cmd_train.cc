@@ -109,6 +109,10 @@ GivenOptions AllSettings(const TrainCommand& command, const GivenOptions& given)
     settings.ApplyTo(alone);                       // what has no effect in the file itself is a mistake ...
     settings.AllowIdleFrom(command.config + ":");  // ... but options may override what it chooses
   }
+  // However long the file says, the command line says it anew.
+  if (given.Has("steps") || given.Has("epochs") || given.Has("time"))
+    for (const char* key : {"epochs", "time"})
+      if (settings.Has(key)) settings.Add(key, OptionValue(), settings.GetOrigin(key));
   for (const std::string& key : given.Keys()) {
     if (IsOfRun(key)) continue;
     const Option* option = SchemaOf<TrainOptions>().Find(key);
@@ -141,24 +145,37 @@ nlohmann::ordered_json ToJson(const TrainResult& result, const std::string& fold
   nlohmann::ordered_json json = {{"run", folder}, {"steps", result.step}};
   if (result.loss) json["loss"] = *result.loss;
   if (result.validation_loss) json["validation_loss"] = *result.validation_loss;
-  if (result.validation_nll) json["validation_nll"] = *result.validation_nll;
+  if (const auto& likelihood = result.validation_likelihood; likelihood && likelihood->tells_something()) {
+    json[likelihood->reliable() ? kValidationNll : kRoughValidationNll] = likelihood->nll;
+    if (likelihood->effective) json[kValidationDraws] = *likelihood->effective;
+  }
   if (result.best.step() > 0)
-    json["best"] = {{"step", result.best.step()}, {"validation_loss", result.best.loss()}};
+    json["best"] = {{"step", result.best.step()}, {kValidationLoss, result.best.loss()}};
+  if (result.best.nll()) json["best"][kValidationNll] = *result.best.nll();
+  json["learned"] = result.learning.learned;
+  if (!result.learning.text.empty()) json["learned_why"] = result.learning.text;
   if (!result.warnings.empty()) json["warnings"] = result.warnings;
   return json;
+}
+
+std::string DescribeWay(const LikelihoodEstimate& likelihood) {
+  if (!likelihood.effective) return "exact";
+  return fmt::format("{}by {:.0f} effective draws", likelihood.reliable() ? "" : "rough, ",
+                     *likelihood.effective);
 }
 
 void Print(const TrainResult& result, const std::string& folder) {
   std::cout << fmt::format("{} steps", result.step);
   std::cout << (result.loss ? fmt::format(", loss {:.4f}", *result.loss) : ", all taken before");
   if (result.validation_loss) std::cout << fmt::format(", validation loss {:.4f}", *result.validation_loss);
-  if (result.validation_nll)
-    std::cout << fmt::format(", {:.4f} nats per held-out row (by draws of the base)", *result.validation_nll);
+  if (const auto& likelihood = result.validation_likelihood; likelihood && likelihood->tells_something())
+    std::cout << fmt::format(", {:.4f} nats per held-out row ({})", likelihood->nll,
+                             DescribeWay(*likelihood));
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
   if (result.best.step() > 0 && result.best.step() < result.step)
-    std::cout << fmt::format("lowest validation {} {:.4f} at step {}; model: {}/{}\n",
-                             result.validation_nll ? "nats" : "loss", result.best.loss(), result.best.step(),
-                             folder, run_file::kBestModel);
+    std::cout << fmt::format(
+        "lowest validation {} {:.4f} at step {}; model: {}/{}\n", result.best.nll() ? "nats" : "loss",
+        result.best.nll().value_or(result.best.loss()), result.best.step(), folder, run_file::kBestModel);
 }
 
 void RunTrain(const GivenOptions& given) {
@@ -200,6 +217,7 @@ const Command kTrainCommand = {
   ort-ed train --data mnist.idx.gz --binarise dynamic --model resnet --image-shape 28x28 --epsilon 0.002 -o run
   ort-ed train --data rows.csv --model my_energy.onnx --method grid --exact -o run
   ort-ed train --data rows.npy --method pcd --sampler gwg --chain-steps 40 --negatives 1 --energy-l2 0.1 -o run
+  ort-ed train --data rows.npy --time 10m -o run
   ort-ed train --config run/config.toml --seed 1 -o run2
   ort-ed train --resume run --steps 20000)",
     .schema = &SchemaOf<TrainCommand>,

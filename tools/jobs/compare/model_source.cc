@@ -64,19 +64,6 @@ int64_t CountParameters(const LoadedModel& model) {
   return count;
 }
 
-std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics) {
-  double seconds = 0;
-  int64_t before = 0;
-  for (const MetricsLine& line : metrics) {
-    for (const auto& [name, rate] : line.values) {
-      if (name != "steps_per_second" || !(rate > 0)) continue;
-      seconds += static_cast<double>(line.step - before) / rate;
-      before = line.step;
-    }
-  }
-  return before > 0 ? std::optional(seconds) : std::nullopt;
-}
-
 ModelSource OpenSource(const std::string& path, const LoadOptions& load) {
   ModelSource source{.name = path,
                      .is_run = std::filesystem::is_directory(path),

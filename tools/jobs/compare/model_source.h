@@ -33,7 +33,4 @@ std::map<std::string, std::string> SettingsOfModel(const ModelMetadata& metadata
 // Values of float initialisers.
 int64_t CountParameters(const LoadedModel& model);
 
-// The time of the steps by the rates that were logged, without the pauses of a run that was resumed.
-std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics);
-
 }  // namespace ort_ed

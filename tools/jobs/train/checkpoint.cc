@@ -91,6 +91,7 @@ std::string MakeHeader(const Checkpoint& checkpoint) {
                                    {"configuration", checkpoint.configuration},
                                    {"data", checkpoint.data},
                                    {"running", checkpoint.running},
+                                   {"watch", checkpoint.watch},
                                    {"model_bytes", checkpoint.model.size()},
                                    {"state", nlohmann::ordered_json::array()}};
   for (const StateTensor& tensor : checkpoint.state) {
@@ -133,6 +134,7 @@ Checkpoint Parse(Reader reader) {
   if (format == 1) checkpoint.former_hash = header.at("configuration").get<std::string>();
   checkpoint.data = header.at("data").get<std::string>();
   checkpoint.running = header.at("running").get<std::map<std::string, double>>();
+  checkpoint.watch = header.value("watch", checkpoint.watch);  // earlier versions wrote none
   checkpoint.model = reader.Many<std::string>(header.at("model_bytes").get<uint64_t>());
   for (const auto& entry : header.at("state")) checkpoint.state.push_back(ParseTensor(entry, format, reader));
   if (reader.left() != 0) throw std::runtime_error("bytes are left over");

@@ -22,8 +22,9 @@ struct Checkpoint {
   std::string former_hash = {};  // format 1: a hash of its configuration
   std::string data;              // hash of the training data
   std::string model;             // the energy model as ONNX bytes; its parameters' values are in `state`
-  std::map<std::string, double> running;  // sums of the metrics since the last logged line
-  std::vector<StateTensor> state;         // of all owners
+  std::map<std::string, double> running;     // sums of the metrics since the last logged line
+  std::map<std::string, double> watch = {};  // what LearningWatch goes by
+  std::vector<StateTensor> state;            // of all owners
 
   // Those of the owner and of owners below it ("owner/...").
   std::vector<StateTensor> SelectTensors(const std::string& owner) const;

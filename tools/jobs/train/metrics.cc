@@ -83,4 +83,17 @@ std::vector<MetricsLine> ReadMetrics(const std::string& path) {
   return lines;
 }
 
+std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics) {
+  double seconds = 0;
+  int64_t before = 0;
+  for (const MetricsLine& line : metrics) {
+    for (const auto& [name, rate] : line.values) {
+      if (name != "steps_per_second" || !(rate > 0)) continue;
+      seconds += static_cast<double>(line.step - before) / rate;
+      before = line.step;
+    }
+  }
+  return before > 0 ? std::optional(seconds) : std::nullopt;
+}
+
 }  // namespace ort_ed

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,8 @@ class MetricsLog {
 // The lines of a metrics file in their order; a last line that was cut short is left out. No file: no lines.
 // Throws kBadData naming file and line.
 std::vector<MetricsLine> ReadMetrics(const std::string& path);
+
+// The time of the steps by the rates that were logged, without the pauses of a run that was resumed.
+std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics);
 
 }  // namespace ort_ed

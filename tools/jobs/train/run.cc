@@ -17,17 +17,11 @@
 namespace ort_ed {
 namespace {
 
-// Validation has noise of its own, the same every time.
-constexpr uint64_t kValidationSeed = 0x6E6F6973652D7661ULL;
-// A loss beyond this is no progress any more, though every number is still finite.
-constexpr double kLargestLoss = 1e6;
+// Long enough to tell whether anything is learned, soon enough to change it.
+constexpr double kFirstJudgement = 30;  // seconds
 
 double WallTime() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-bool HasDiverged(const StepResult& result) {
-  return !result.finite() || std::abs(result.loss) > kLargestLoss;
 }
 
 }  // namespace
@@ -58,12 +52,17 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
       observer_(observer),
       first_step_(resumed != nullptr ? resumed->step : 0),
       step_(first_step_),
-      batch_(MakeBatch(options_.batch.batch_size)),
+      stepper_(setup_),
+      validator_(setup_),
+      watch_(setup_),
       log_(options_.run.log_every),
       validate_(options_.run.validate_every),
       checkpoint_(options_.run.checkpoint_every),
       last_logged_step_(step_) {
-  if (resumed != nullptr) means_.Reset(resumed->running);
+  if (resumed != nullptr) {
+    means_.Reset(resumed->running);
+    watch_.Reset(resumed->watch);
+  }
   result_.step = step_;
   result_.warnings = setup_.warnings;
   if (records_ != nullptr)
@@ -88,6 +87,7 @@ TrainResult Run::Train() {
     const bool validate = validate_.Due(step_);
     if (log || validate || last) Log(log || last, validate || (last && !options_.run.validate_every.never()));
     if (checkpoint_.Due(step_) || last || OutOfPatience()) Save();
+    if (!judged_ && stopwatch_.Seconds() > kFirstJudgement) JudgeLearning(/*at_the_end=*/false);
     ReportProgress();
   }
   if (step_ < options_.run.steps) {
@@ -96,6 +96,7 @@ TrainResult Run::Train() {
         fmt::format("ended early: none of the last {} validations was better than that of step {}",
                     result_.best.since(), result_.best.step()));
   }
+  JudgeLearning(/*at_the_end=*/true);
   return Finish(/*complete=*/true);
 }
 
@@ -115,7 +116,7 @@ RowTable Run::TrainingRows(int64_t rows) {
 
 TrainResult Run::Finish(bool complete) {
   result_.complete = complete;
-  result_.seconds = stopwatch_.Seconds();
+  result_.seconds = setup_.clock.Seconds();
   result_.model = MakeDeployable();
   return std::move(result_);
 }
@@ -124,38 +125,13 @@ bool Run::OutOfPatience() const {
   return options_.run.patience > 0 && result_.best.since() >= options_.run.patience;
 }
 
-ContrastiveBatch Run::MakeBatch(int64_t positives) const {
-  const BatchShape shape = setup_.shape();
-  return {positives, shape.negatives, setup_.learner->dimension(), shape.weighted};
-}
-
-StepView Run::View(int64_t first_row) const {
-  return {.seed = static_cast<uint64_t>(options_.batch.seed),
-          .step = step_,
-          .first_row = first_row,
-          .progress = options_.Progress(step_ + 1)};
-}
-
 void Run::Step() {
-  const int64_t first_row = step_ * options_.batch.batch_size;
-  for (int64_t i = 0; i < batch_.positives; ++i)
-    setup_.dataset->training->Draw(first_row + i, batch_.Positive(i));
-  FillNegatives();
-  last_ = setup_.learner->Step(batch_, options_.LearningRate(step_ + 1), step_ + 1);
+  last_ = stepper_.Take(step_, options_.LearningRate(step_ + 1), options_.Progress(step_ + 1));
   if (HasDiverged(last_)) ThrowDiverged(step_ + 1);
-  setup_.negatives->Learn(View(0), batch_);
   ++step_;
   result_.step = step_;
   means_.Add(last_);
-}
-
-void Run::FillNegatives() {
-  const NegativeSource::Needs needs = setup_.negatives->needs();
-  std::shared_ptr<const EnergyFunction> energy;
-  if (needs.energy) energy = setup_.learner->CurrentEnergy(needs.gradient);
-  StepView view = View(0);
-  view.energy = energy.get();
-  setup_.negatives->Fill(view, batch_);
+  watch_.AddStep(last_);
 }
 
 void Run::Log(bool log, bool validate) {
@@ -172,65 +148,48 @@ void Run::Log(bool log, bool validate) {
     since_logged_.Restart();
     means_.Reset();
   }
-  if (validate && setup_.dataset->validation.rows > 0) {
-    const double loss = Validate();
-    if (!std::isfinite(loss)) {
-      last_.loss = loss;
-      ThrowDiverged(step_);
-    }
-    result_.validation_loss = loss;
-    line.values.emplace_back(kValidationLoss, loss);
-    if (setup_.base != nullptr) result_.validation_nll = ValidateLikelihood(line);
-    if (result_.best.Add(step_, result_.validation_nll.value_or(loss))) KeepBest();
-  }
+  if (validate && setup_.dataset->validation.rows > 0) Validate(line);
   if (records_ != nullptr && !line.values.empty()) records_->metrics.Append(line);
 }
 
-// By the source's own loss for it, with the averaged weights, since those are deployed, and the noise of the
-// last step, so that losses can be compared.
-double Run::Validate() {
-  const RowTable& rows = setup_.dataset->validation;
-  const int64_t part =
-      options_.batch.micro_batch > 0 ? options_.batch.micro_batch : options_.batch.batch_size;
-  StepView view{.seed = static_cast<uint64_t>(options_.batch.seed) ^ kValidationSeed,
-                .step = 0,
-                .first_row = 0,
-                .progress = options_.Progress(options_.run.steps)};
-  NegativeSource& source = setup_.negatives->validation();
-  const NegativeSource::Shape shape = source.shape(options_.contrast.negatives);
-  double sum = 0;
-  for (; view.first_row < rows.rows; view.first_row += part) {
-    ContrastiveBatch batch(std::min(part, rows.rows - view.first_row), shape.negatives, rows.columns,
-                           shape.weighted);
-    for (int64_t i = 0; i < batch.positives; ++i)
-      std::ranges::copy(rows.Row(view.first_row + i), batch.Positive(i).begin());
-    source.Fill(view, batch);
-    sum += setup_.learner->Validate(batch).loss * static_cast<double>(batch.positives);
-  }
-  return sum / static_cast<double>(rows.rows);
-}
-
-double Run::ValidateLikelihood(MetricsLine& line) {
-  if (!likelihood_)
-    likelihood_.emplace(*setup_.base, setup_.dataset->validation, setup_.negatives->of_network_alone(),
-                        static_cast<uint64_t>(options_.batch.seed) ^ kValidationSeed);
-  const BaseLikelihood::Estimate estimate = likelihood_->Compute(*setup_.learner);
-  if (!std::isfinite(estimate.nll)) {
-    last_.loss = estimate.nll;
+void Run::Validate(MetricsLine& line) {
+  const Validation validation = validator_.Validate();
+  if (!std::isfinite(validation.loss)) {
+    last_.loss = validation.loss;
     ThrowDiverged(step_);
   }
-  line.values.emplace_back(kValidationNll, estimate.nll);
-  line.values.emplace_back("validation_effective_draws", estimate.effective);
-  return estimate.nll;
+  line.values.emplace_back(kValidationLoss, validation.loss);
+  std::optional<double> nll;
+  if (const auto& likelihood = validation.likelihood) {
+    if (likelihood->reliable()) nll = likelihood->nll;
+    if (likelihood->tells_something())
+      line.values.emplace_back(nll ? kValidationNll : kRoughValidationNll, likelihood->nll);
+    if (likelihood->effective) line.values.emplace_back(kValidationDraws, *likelihood->effective);
+    watch_.AddValidation(*likelihood, validator_.base_nll());
+  }
+  result_.validation_loss = validation.loss;
+  result_.validation_likelihood = validation.likelihood;
+  if (result_.best.Add(step_, validation.loss, nll)) KeepBest();
+}
+
+// On the way only failures are told: what is not yet learned may come.
+void Run::JudgeLearning(bool at_the_end) {
+  judged_ = true;
+  const LearningVerdict verdict = watch_.Judge();
+  const bool told = !result_.learning.learned;
+  if (!verdict.learned && !told) Warn(verdict.text, result_, observer_);
+  if (verdict.learned && !verdict.text.empty() && at_the_end) observer_.OnNotice(verdict.text);
+  result_.learning = verdict;
 }
 
 // What a step reports is from before its update: the parameters that are about to be kept have not been
 // tried yet.
 void Run::TryParameters() {
   constexpr int64_t kFew = 16;  // the whole batch would take its memory twice
-  ContrastiveBatch few = MakeBatch(std::min(batch_.positives, kFew));
-  std::copy_n(batch_.rows.begin(), few.rows.size(), few.rows.begin());
-  std::copy_n(batch_.log_weights.begin(), few.log_weights.size(), few.log_weights.begin());
+  const ContrastiveBatch& batch = stepper_.batch();
+  ContrastiveBatch few = MakeBatch(setup_, std::min(batch.positives, kFew));
+  std::copy_n(batch.rows.begin(), few.rows.size(), few.rows.begin());
+  std::copy_n(batch.log_weights.begin(), few.log_weights.size(), few.log_weights.begin());
   static_cast<ContrastiveLoss&>(last_) = setup_.learner->Evaluate(few, /*averaged=*/false);
   if (HasDiverged(last_)) ThrowDiverged(step_);
 }
@@ -299,6 +258,7 @@ Checkpoint Run::MakeCheckpoint() {
                         .data = setup_.dataset->hash,
                         .model = {},
                         .running = means_.sums(),
+                        .watch = watch_.sums(),
                         .state = setup_.learner->DescribeState()};
   RemoveParameters(setup_.model, checkpoint.state);
   for (StateTensor& tensor : setup_.negatives->Save()) checkpoint.state.push_back(std::move(tensor));
@@ -331,8 +291,8 @@ void Run::WriteModel(const char* file) {
 void Run::ReportProgress() {
   Work work{"training", "steps", step_, options_.run.steps};
   work.metrics.emplace_back("loss", means_.empty() ? result_.loss.value_or(0) : means_.Mean("loss"));
-  if (result_.validation_nll) {
-    work.metrics.emplace_back("validation nats", *result_.validation_nll);
+  if (const auto& likelihood = result_.validation_likelihood; likelihood && likelihood->reliable()) {
+    work.metrics.emplace_back("validation nats", likelihood->nll);
   } else if (result_.validation_loss) {
     work.metrics.emplace_back("validation", *result_.validation_loss);
   }

@@ -6,10 +6,12 @@
 
 #include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/checkpoint.h"
-#include "tools/jobs/train/learned_base/base_likelihood.h"
+#include "tools/jobs/train/learning_watch.h"
 #include "tools/jobs/train/metrics.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/steps/stepper.h"
 #include "tools/jobs/train/train.h"
+#include "tools/jobs/train/validation/validator.h"
 
 namespace ort_ed {
 
@@ -66,13 +68,10 @@ class Run {
  private:
   TrainResult Finish(bool complete);
   bool OutOfPatience() const;
-  ContrastiveBatch MakeBatch(int64_t positives) const;
-  StepView View(int64_t first_row) const;
   void Step();
-  void FillNegatives();
   void Log(bool log, bool validate);
-  double Validate();
-  double ValidateLikelihood(MetricsLine& line);
+  void Validate(MetricsLine& line);
+  void JudgeLearning(bool at_the_end);
   void TryParameters();
   [[noreturn]] void ThrowDiverged(int64_t step) const;
   std::string AdviceAgainstDivergence() const;
@@ -90,11 +89,13 @@ class Run {
   RunRecords* records_;
   Observer& observer_;
   int64_t first_step_, step_;
-  ContrastiveBatch batch_;
+  Stepper stepper_;
+  Validator validator_;
+  LearningWatch watch_;
+  bool judged_ = false;
   StepResult last_;
   Ticker log_, validate_, checkpoint_;
   RunningMeans means_;
-  std::optional<BaseLikelihood> likelihood_;  // made at the first validation of a run with a learned base
   int64_t last_logged_step_ = 0;
   Stopwatch since_logged_;
   Stopwatch stopwatch_;

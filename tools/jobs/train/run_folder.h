@@ -11,7 +11,7 @@ namespace ort_ed {
 //   events.out.tfevents* the same for TensorBoard
 //   checkpoints/         step-<N>.ckpt, the newest few
 //   model.onnx           the deployable model as of the newest checkpoint
-//   best.onnx            the same as of the lowest validation loss
+//   best.onnx            the same as of the best validation
 //   base/                the same of the first phase, where the base distribution is learned
 //   policy.onnx          eb-gfn: the network that drew the negatives, as of the newest checkpoint
 //   aloe.onnx            the same with aloe

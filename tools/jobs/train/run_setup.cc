@@ -1,6 +1,7 @@
 #include "tools/jobs/train/run_setup.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -99,6 +100,7 @@ TrainOptions Resolve(TrainOptions options) {
                         OptionError::Problem::kNoEffect);
     network.base = useful ? Choice("data", network.base.options) : Choice("none");
   }
+  if (IsLearnedHere(network.base) && !options.run.time) ResolveBaseSteps(network.base);
   options.run.device = ToString(ParseDevice(options.run.device));
   return options;
 }
@@ -265,11 +267,24 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
   }
 }
 
+// Epochs of the data that is open become steps.
+void ResolveEpochs(RunSetup& setup) {
+  RunOptions& run = setup.options.run;
+  if (!run.epochs) return;
+  if (setup.dataset->training_rows == 0)
+    throw OptionError("epochs", "cannot be counted: the data is endless; give `steps` or `time`");
+  const double rows = *run.epochs * static_cast<double>(setup.dataset->training_rows);
+  run.steps = std::max<int64_t>(1, std::llround(rows / static_cast<double>(setup.options.batch.batch_size)));
+  run.epochs.reset();
+  CheckTogether(setup.options);
+}
+
 // `known`: the variables of the model, where there is one.
 void OpenData(RunSetup& setup, int64_t columns, const Variables& known, Observer& observer) {
-  if (setup.dataset != nullptr) return;
+  if (setup.dataset != nullptr) return ResolveEpochs(setup);
   const auto seed = static_cast<uint64_t>(setup.options.batch.seed);
   setup.dataset = std::make_shared<Dataset>(OpenDataset(setup.options.data, seed, columns, observer, known));
+  ResolveEpochs(setup);
 }
 
 // The network without its base. A file is opened before the data: its width is what the rows must have.

@@ -8,6 +8,7 @@
 
 #include "tools/jobs/data/dataset.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/train_options.h"
 #include "trainer/learner/learner.h"
@@ -24,6 +25,7 @@ struct RunSetup {
   std::unique_ptr<NegativeSource> negatives;
   std::unique_ptr<Learner> learner;
   std::vector<std::string> warnings;  // which the observer has heard
+  Stopwatch clock;                    // of the run, earlier processes and the learning of its base included
 
   BatchShape shape() const;
 };

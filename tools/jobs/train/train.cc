@@ -18,6 +18,7 @@
 #include "tools/jobs/train/former_configuration.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/run.h"
+#include "tools/jobs/train/steps/plan_steps.h"
 
 namespace ort_ed {
 namespace {
@@ -57,22 +58,42 @@ void RequireFormerConfiguration(const Checkpoint& checkpoint, const std::string&
             folder, run_file::kConfig));
 }
 
-// Where the base has a phase of its own, the setup so far showed that all is well; it is made anew on what
-// the base has learned. False: the observer asked to stop in that phase.
-bool LearnBaseFirst(RunSetup& setup, const std::string& folder, Observer& observer) {
-  if (!IsLearnedHere(setup.options.network.base)) return true;
-  setup.learner.reset();  // its memory is not needed twice
-  const std::optional<onnx::ModelProto> base =
-      LearnBase(setup.options, setup.dataset, folder.empty() ? "" : folder + "/" + run_file::kBase, observer);
-  if (!base) return false;
-  setup = SetUp(setup.options, {.dataset = setup.dataset, .base = &*base}, observer);
-  return true;
+void RequireEnoughSteps(const RunOptions& run, int64_t taken) {
+  if (!run.time && run.steps < taken)
+    throw OptionError("steps", fmt::format("must not be less than the {} that the run has taken", taken));
 }
 
-// Of a run whose first phase was interrupted.
-TrainResult Stopped(RunSetup setup) {
+// That earlier processes trained, base included.
+double EarlierSeconds(const std::string& folder) {
+  double seconds = 0;
+  for (const std::string& phase : {folder, folder + "/" + run_file::kBase})
+    seconds += SecondsOfSteps(ReadMetrics(phase + "/" + MetricsLog::FileName())).value_or(0);
+  return seconds;
+}
+
+// What comes before the first step of the network: its base, where that has a phase of its own (the setup so
+// far showed that all is well; it is made anew on what the base has learned), and the number of steps, where
+// a time is given. False: the observer asked to stop.
+bool GetReady(RunSetup& setup, const std::string& folder, const Checkpoint* resumed, Observer& observer) {
+  RunSources sources{.dataset = setup.dataset, .checkpoint = resumed};
+  std::optional<onnx::ModelProto> base;
+  if (resumed == nullptr && IsLearnedHere(setup.options.network.base)) {
+    setup.learner.reset();  // its memory is not needed twice
+    base = LearnBase(setup.options, setup.dataset, folder, setup.clock, observer);
+    if (!base) return false;
+    sources.base = &*base;
+    const Stopwatch clock = setup.clock;
+    setup = SetUp(setup.options, sources, observer);
+    setup.clock = clock;
+  }
+  return PlanSteps(setup, sources, observer);
+}
+
+// Before a step of this process was taken.
+TrainResult Stopped(RunSetup setup, int64_t step = 0) {
   TrainResult result;
   result.complete = false;
+  result.step = step;
   result.warnings = std::move(setup.warnings);
   result.model = std::move(setup.model);
   return result;
@@ -127,7 +148,7 @@ TrainResult RunToTheEnd(RunSetup setup, RunRecords* records, const Checkpoint* r
 TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer) {
   RunSetup setup = SetUp(options, {.dataset = std::make_shared<Dataset>(std::move(dataset))}, observer);
   Announce(setup, observer);
-  if (!LearnBaseFirst(setup, "", observer)) return Stopped(std::move(setup));
+  if (!GetReady(setup, "", nullptr, observer)) return Stopped(std::move(setup));
   return RunToTheEnd(std::move(setup), nullptr, nullptr, observer);
 }
 
@@ -142,7 +163,8 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
   ClearRun(folder);
   WriteConfiguration(setup.options, folder);
   WriteVariablesFile(*setup.dataset, folder);
-  if (!LearnBaseFirst(setup, folder, observer)) return Stopped(std::move(setup));
+  if (!GetReady(setup, folder, nullptr, observer)) return Stopped(std::move(setup));
+  WriteConfiguration(setup.options, folder);  // again: a time has become steps
   RunRecords records(folder, 0);
   return RunToTheEnd(std::move(setup), &records, nullptr, observer);
 }
@@ -168,22 +190,23 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
                 fmt::format("'{0}' has a model but no checkpoint to go on from; train anew from that model: "
                             "--model {0}/{1} -o another-folder",
                             folder, run_file::kModel));
-  if (checkpoint && options.run.steps < checkpoint->step)
-    throw OptionError("steps",
-                      fmt::format("must not be less than the {} that the run has taken", checkpoint->step));
   if (checkpoint) RequireFormerConfiguration(*checkpoint, folder);
-  RunSetup setup = SetUp(options, {.checkpoint = checkpoint ? &*checkpoint : nullptr}, observer);
-  if (checkpoint) checkpoint->state.clear();
+  const Checkpoint* resumed = checkpoint ? &*checkpoint : nullptr;
+  RunSetup setup = SetUp(options, {.checkpoint = resumed}, observer);
+  setup.clock.Add(EarlierSeconds(folder));
+  if (checkpoint) RequireEnoughSteps(setup.options.run, checkpoint->step);
   Announce(setup, observer);
   observer.OnNotice(fmt::format("resuming at step {}", checkpoint ? checkpoint->step : 0));
   // Whether data and options are those of a base that is under way is found out there: only then is the
   // configuration replaced.
-  const bool learned = checkpoint || LearnBaseFirst(setup, folder, observer);
+  const bool ready = GetReady(setup, folder, resumed, observer);
   WriteConfiguration(setup.options, folder);
   WriteVariablesFile(*setup.dataset, folder);
-  if (!learned) return Stopped(std::move(setup));
-  RunRecords records(folder, checkpoint ? checkpoint->step : 0);
-  return RunToTheEnd(std::move(setup), &records, checkpoint ? &*checkpoint : nullptr, observer);
+  const int64_t step = checkpoint ? checkpoint->step : 0;
+  if (!ready) return Stopped(std::move(setup), step);
+  if (checkpoint) checkpoint->state.clear();  // the setup has it
+  RunRecords records(folder, step);
+  return RunToTheEnd(std::move(setup), &records, resumed, observer);
 }
 
 }  // namespace ort_ed

@@ -7,9 +7,11 @@
 #include "tools/jobs/data/dataset.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
-#include "tools/jobs/train/best_validation.h"
+#include "tools/jobs/train/learning_watch.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/train_options.h"
+#include "tools/jobs/train/validation/best_validation.h"
+#include "tools/jobs/train/validation/held_out_likelihood.h"
 
 namespace ort_ed {
 
@@ -17,10 +19,11 @@ struct TrainResult : JobResult {
   int64_t step = 0;
   std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
-  std::optional<double> validation_nll;  // nats per held-out row, estimated; with a learned base
+  std::optional<LikelihoodEstimate> validation_likelihood;
+  LearningVerdict learning;
   BestValidation best;
   onnx::ModelProto model;  // deployable, with the averaged weights where there is an average
-  std::optional<onnx::ModelProto> best_model;  // the same at the lowest validation loss, of Train() alone
+  std::optional<onnx::ModelProto> best_model;  // the same at the best validation, of Train() alone
 };
 
 // Trains on rows in memory. Nothing is written; the model is in the result. Throws kRuntime when the training

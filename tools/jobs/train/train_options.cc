@@ -89,14 +89,23 @@ void ScheduleOptions::Describe(Declare<ScheduleOptions>& declare) {
 
 void RunOptions::Describe(Declare<RunOptions>& declare) {
   using O = RunOptions;
-  declare("steps", &O::steps, "[1, 1e12]", "steps of the whole run").MayChange();
+  declare("steps", &O::steps, "[1, 1e12]", "steps of the whole run")
+      .MayChange()
+      .When("epochs", "!*")
+      .When("time", "!*");
+  declare("epochs", &O::epochs, "(0, 1e9]", "instead of steps: how often the run sees each row")
+      .MayChange()
+      .When("time", "!*");
+  declare("time", &O::time, "",
+          "instead of steps: 90s, 10m, 1h; after a short trial as many steps as take about as long")
+      .MayChange();
   declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them")
       .MayChange();
   declare("threads", &O::threads, "[0, 1024]", "0: all cores").MayChange();
   declare("log_every", &O::log_every, "", "steps or seconds (\"10s\") between lines of metrics").MayChange();
   declare("validate_every", &O::validate_every, "", "steps or seconds; 0: never").MayChange();
   declare("patience", &O::patience, "[0, inf)",
-          "end after this many validations without a lower loss; 0: never")
+          "end after this many validations without a better one; 0: never")
       .MayChange();
   declare("checkpoint_every", &O::checkpoint_every, "", "steps or seconds; 0: only at the end").MayChange();
   declare("keep_checkpoints", &O::keep_checkpoints, "[1, 1000000]", "the newest that are kept").MayChange();
@@ -143,7 +152,9 @@ double TrainOptions::Progress(int64_t step) const {
 
 void CheckTogether(const TrainOptions& options) {
   const RunOptions& run = options.run;
-  if (options.schedule.warmup_steps > run.steps)
+  if (run.time && run.time->seconds == 0)
+    throw OptionError("time", "must have a unit and not be 0: 90s, 10m, 1h");
+  if (!run.time && !run.epochs && options.schedule.warmup_steps > run.steps)
     throw OptionError("warmup_steps", fmt::format("must not exceed steps, {}", run.steps));
   if (options.batch.micro_batch > options.batch.batch_size)
     throw OptionError("micro_batch", fmt::format("must not exceed batch_size, {}", options.batch.batch_size));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,10 @@ struct ScheduleOptions {
 
 // How long, where, and what is told on the way; may change when a run is resumed.
 struct RunOptions {
+  // One of the three decides. What is given as epochs or time becomes steps before the first is taken.
   int64_t steps = 10000;
+  std::optional<double> epochs;
+  std::optional<Period> time;
   std::string device = "cpu";
   int threads = 0;
   Period log_every = {.steps = 50};

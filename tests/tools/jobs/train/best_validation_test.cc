@@ -1,4 +1,4 @@
-#include "tools/jobs/train/best_validation.h"
+#include "tools/jobs/train/validation/best_validation.h"
 
 #include <cmath>
 #include <limits>
@@ -29,12 +29,24 @@ TEST(BestValidation, KeepsTheLowestAndCountsThoseAfterIt) {
   EXPECT_EQ(best.loss(), -0.25);
 }
 
+TEST(BestValidation, GoesByTheLikelihoodWhereBothAreKnown) {
+  BestValidation best;
+  EXPECT_TRUE(best.Add(10, 0.5, 7.0));
+  EXPECT_FALSE(best.Add(20, 0.1, 7.5));
+  EXPECT_TRUE(best.Add(30, 0.9, 6.5));
+  EXPECT_EQ(best.nll(), 6.5);
+  EXPECT_FALSE(best.Add(40, 0.95));  // only losses can be compared
+  EXPECT_TRUE(best.Add(50, 0.8));
+  EXPECT_FALSE(best.nll());
+  EXPECT_FALSE(best.Add(60, 0.85, 3.0));
+}
+
 TEST(BestValidation, GoesOnFromTheMetricsOfARun) {
   const std::vector<MetricsLine> metrics = {
       {.step = 10, .values = {{"loss", 0.1}, {kValidationLoss, 0.4}}},
       {.step = 20, .values = {{kValidationLoss, 0.3}}},
       {.step = 25, .values = {{"loss", 0.01}}},
-      {.step = 30, .values = {{kValidationLoss, 0.35}}},
+      {.step = 30, .values = {{kValidationLoss, 0.35}, {kValidationNll, 5}, {kValidationDraws, 200}}},
   };
   BestValidation best(metrics);
   EXPECT_EQ(best.step(), 20);

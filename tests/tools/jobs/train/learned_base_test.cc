@@ -103,8 +103,8 @@ TEST(Refill, LearnsWhatTheBaseMissed) {
   // 1000 rows and 2000 draws.
   double entropy = 0;
   for (const double p : Truth()) entropy -= p * std::log(p);
-  ASSERT_TRUE(result.validation_nll);
-  EXPECT_NEAR(*result.validation_nll, entropy, 0.2);
+  ASSERT_TRUE(result.validation_likelihood);
+  EXPECT_NEAR(result.validation_likelihood->nll, entropy, 0.2);
 }
 
 TEST(Refill, EveryLengthAloneStillLearnsConditionals) {

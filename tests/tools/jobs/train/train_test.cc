@@ -206,7 +206,9 @@ TEST_F(FormerRun, GoesOnAsTheFormerVersionWentOn) {
   EXPECT_EQ(result.step, 60);
   EXPECT_THAT(listener.notices, testing::Contains("resuming at step 25"));
 
-  const auto lines = ReadMetrics(run_ + "/metrics.jsonl");
+  auto lines = ReadMetrics(run_ + "/metrics.jsonl");
+  for (MetricsLine& line : lines)  // the former version did not tell it
+    std::erase_if(line.values, [](const auto& value) { return value.first == kValidationNll; });
   auto expected = ReadMetrics(Data("expected/metrics.jsonl"));
   std::erase_if(expected, [](const MetricsLine& line) { return line.step <= 25; });
   ASSERT_EQ(lines.size(), expected.size());

@@ -15,12 +15,16 @@
 #include "tools/jobs/train/run.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/steps/plan_steps.h"
 
 namespace ort_ed {
 namespace {
 
 constexpr double kSmoothing = 0.01;  // of the means where the network begins
 constexpr int64_t kValidations = 20;
+constexpr int64_t kSteps = 5000;
+constexpr double kShareOfTime = 0.5;
+constexpr char kStepsKey[] = "base_steps";
 
 MadeBaseOptions ReadOptions(const TrainOptions& options) {
   return MakeOptions<MadeBaseOptions>(options.network.base.options);
@@ -49,8 +53,9 @@ TrainOptions PhaseOptions(const TrainOptions& options) {
   phase.batch.batch_size = base.base_batch_size;
   phase.batch.micro_batch = 0;
   phase.schedule = {};
-  phase.run.steps = base.base_steps;
-  phase.run.validate_every = {.steps = std::max<int64_t>(1, base.base_steps / kValidations)};
+  phase.run.steps = base.base_steps.value_or(kSteps);
+  phase.run.time.reset();
+  phase.run.validate_every = {.steps = std::max<int64_t>(1, phase.run.steps / kValidations)};
   const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
   phase.run.patience = validated ? base.base_patience : 0;
   return phase;
@@ -74,6 +79,18 @@ class PhaseObserver final : public Observer {
   Observer& observer_;
 };
 
+// False: the observer asked to stop.
+bool PlanPhase(TrainOptions& options, const RunSources& sources, const Stopwatch& clock, Observer& observer) {
+  if (!options.run.time || ReadOptions(options).base_steps) return true;
+  RunSetup trial = SetUp(PhaseOptions(options), sources, observer);
+  const double seconds = kShareOfTime * options.run.time->seconds - clock.Seconds();
+  const std::optional<int64_t> steps = StepsThatFit(trial, seconds, observer);
+  if (!steps) return false;
+  options.network.base.options[kStepsKey] = *steps;
+  observer.OnNotice(fmt::format("{} steps fit into its share of the time", *steps));
+  return true;
+}
+
 onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) {
   const std::string best = folder + "/" + run_file::kBestModel;
   return result.best.step() > 0 && std::filesystem::exists(best) ? LoadedModel(best).proto() : result.model;
@@ -83,6 +100,8 @@ onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) 
 
 bool IsLearnedHere(const Choice& base) { return base.kind == "made"; }
 bool IsBaseFile(const Choice& base) { return base.kind.ends_with(".onnx"); }
+
+void ResolveBaseSteps(Choice& base) { base.options.try_emplace(kStepsKey, kSteps); }
 
 onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) {
   EnergySpec spec;
@@ -99,12 +118,15 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   return model;
 }
 
-std::optional<onnx::ModelProto> LearnBase(const TrainOptions& options,
-                                          const std::shared_ptr<Dataset>& dataset, const std::string& folder,
+std::optional<onnx::ModelProto> LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
+                                          const std::string& run_folder, const Stopwatch& clock,
                                           Observer& observer) {
-  const TrainOptions phase = PhaseOptions(options);
   const onnx::ModelProto start = BuildBase(options, *dataset);
   PhaseObserver phase_observer(observer);
+  if (!PlanPhase(options, {.dataset = dataset, .network = &start}, clock, phase_observer))
+    return std::nullopt;
+  const TrainOptions phase = PhaseOptions(options);
+  const std::string folder = run_folder.empty() ? "" : run_folder + "/" + run_file::kBase;
   std::optional<RunRecords> records;
   std::optional<Checkpoint> checkpoint;
   if (!folder.empty()) {
@@ -115,7 +137,9 @@ std::optional<onnx::ModelProto> LearnBase(const TrainOptions& options,
   RunSetup setup =
       SetUp(phase, {.dataset = dataset, .network = &start, .checkpoint = checkpoint ? &*checkpoint : nullptr},
             phase_observer);
+  setup.clock = clock;
   if (!folder.empty()) {
+    WriteConfiguration(options, run_folder);
     WriteConfiguration(setup.options, folder);
     records.emplace(folder, checkpoint ? checkpoint->step : 0);
   }

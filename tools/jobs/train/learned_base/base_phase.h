@@ -8,6 +8,7 @@
 
 #include "tools/jobs/data/dataset.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/train_options.h"
 
 namespace ort_ed {
@@ -19,11 +20,16 @@ bool IsBaseFile(const Choice& base);
 // The network of the base before it has learned anything: independent variables with the means of the data.
 onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
 
-// The first phase of a run: trains the base by maximum likelihood, in a run directory of its own (`folder`;
-// empty: in memory), and goes on where an earlier process was interrupted. Returns the network of the best
-// validation; nothing if the observer asked to stop before the end.
-std::optional<onnx::ModelProto> LearnBase(const TrainOptions& options,
-                                          const std::shared_ptr<Dataset>& dataset, const std::string& folder,
+// Where base_steps are not given: their default.
+void ResolveBaseSteps(Choice& base);
+
+// The first phase of a run: trains the base by maximum likelihood, in a run directory of its own inside that
+// of the run (`folder`; empty: in memory), and goes on where an earlier process was interrupted. Of a run
+// with a time it takes a share, by base_steps, which become part of the options and of the configuration in
+// the folder. `clock` is that of the run. Returns the network of the best validation; nothing if the observer
+// asked to stop before the end.
+std::optional<onnx::ModelProto> LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
+                                          const std::string& folder, const Stopwatch& clock,
                                           Observer& observer);
 
 }  // namespace ort_ed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -8,11 +9,14 @@
 
 namespace ort_ed {
 
-// In the metrics. Where there is a likelihood, it is what models are compared by.
+// In the metrics.
 inline constexpr char kValidationLoss[] = "validation_loss";
-inline constexpr char kValidationNll[] = "validation_nll";
+inline constexpr char kValidationNll[] = "validation_nll";  // only where it can be relied on
+inline constexpr char kRoughValidationNll[] = "validation_nll_rough";
+inline constexpr char kValidationDraws[] = "validation_effective_draws";
 
-// The lowest validation loss of a run so far.
+// The best validation of a run so far: of two, the one with the higher likelihood where both are known, else
+// that with the lower loss.
 class BestValidation {
  public:
   BestValidation() = default;
@@ -24,28 +28,36 @@ class BestValidation {
         if (name == kValidationLoss) loss = value;
         if (name == kValidationNll) nll = value;
       }
-      if (loss) Add(line.step, nll.value_or(*loss));
+      if (loss) Add(line.step, *loss, nll);
     }
   }
 
-  // Whether this loss is lower than all before.
-  bool Add(int64_t step, double loss) {
-    if (!(loss < loss_)) {
+  // Whether this one is better than all before.
+  bool Add(int64_t step, double loss, std::optional<double> nll = {}) {
+    const bool better = nll && !std::isnan(nll_) ? *nll < nll_ : loss < loss_;
+    if (!better) {
       ++since_;
       return false;
     }
     loss_ = loss;
+    nll_ = nll.value_or(kUnknown);
     step_ = step;
     since_ = 0;
     return true;
   }
 
   double loss() const { return loss_; }
+  std::optional<double> nll() const {  // nats per row
+    return std::isnan(nll_) ? std::nullopt : std::optional(nll_);
+  }
   int64_t step() const { return step_; }    // 0: there was none
   int64_t since() const { return since_; }  // validations after it
 
  private:
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
   double loss_ = std::numeric_limits<double>::infinity();
+  double nll_ = kUnknown;
   int64_t step_ = 0, since_ = 0;
 };
 

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/validation/held_out_likelihood.h"
+
+namespace ort_ed {
+
+struct LearningVerdict {
+  bool learned = true;
+  std::string text = {};  // what there is to say, with what to change; empty: nothing
+};
+
+// Finds trainings that learn nothing: the loss at a bound, no gradient, a likelihood no better than that of
+// the base distribution alone. Says how it looks so far; who asks decides when.
+class LearningWatch {
+ public:
+  explicit LearningWatch(const RunSetup& setup);
+
+  void AddStep(const StepResult& result);
+  // `base_nll`: of what is under the network by itself.
+  void AddValidation(const LikelihoodEstimate& likelihood, double base_nll);
+
+  LearningVerdict Judge() const;
+
+  // For checkpoints.
+  const std::map<std::string, double>& sums() const { return sums_; }
+  void Reset(std::map<std::string, double> sums) { sums_ = std::move(sums); }
+
+ private:
+  // Of an energy discrepancy: where all energies are equal, and where every negative gives itself away.
+  struct Bounds {
+    double told_nothing, told_all;
+    // 1 where nothing is told, 0 where all is.
+    double Place(double loss) const { return (loss - told_all) / (told_nothing - told_all); }
+  };
+  double Sum(const std::string& name) const;
+  double Recent(const std::string& name) const { return Sum("recent_" + name) / Sum("recent_weight"); }
+  bool NegativesWereEasy() const;
+  LearningVerdict JudgeLikelihood(double gain) const;
+  LearningVerdict JudgeEqualEnergies() const;
+
+  std::optional<Bounds> bounds_;
+  bool constant_ = false;               // every row is the same
+  bool of_network_alone_ = false;       // whose loss tells it from a learned base
+  std::string against_easy_negatives_;  // what to change
+  std::map<std::string, double> sums_;
+};
+
+}  // namespace ort_ed

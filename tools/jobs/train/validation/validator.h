@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+
+#include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/validation/held_out_likelihood.h"
+
+namespace ort_ed {
+
+// What the network is worth on held-out rows, with the averaged parameters, since those are deployed.
+struct Validation {
+  double loss = 0;
+  std::optional<LikelihoodEstimate> likelihood = {};  // where it is finite
+};
+
+class Validator {
+ public:
+  // Of a setup that outlives it and has held-out rows.
+  explicit Validator(RunSetup& setup) : setup_(setup) {}
+
+  Validation Validate();
+  // Of what is under the network, see HeldOutLikelihood.
+  double base_nll();
+
+ private:
+  double Loss();
+  HeldOutLikelihood& likelihood();
+
+  RunSetup& setup_;
+  std::optional<HeldOutLikelihood> likelihood_;  // made when it is first needed
+};
+
+}  // namespace ort_ed
