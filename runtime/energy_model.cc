@@ -46,8 +46,10 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kDimension, *metadata.dimension);
   if (metadata.image_shape && (*metadata.image_shape)[0] * (*metadata.image_shape)[1] != dimension)
     mismatch(metadata_key::kImageShape, (*metadata.image_shape)[0] * (*metadata.image_shape)[1]);
-  if (metadata.base && !metadata.base->order.empty() && std::ssize(metadata.base->order) != dimension)
-    mismatch(metadata_key::kBaseOrder, std::ssize(metadata.base->order));
+  if (metadata.base)
+    for (const std::vector<int64_t>& order : metadata.base->orders)
+      if (!order.empty() && std::ssize(order) != dimension)
+        mismatch(metadata_key::kBaseOrder, std::ssize(order));
   if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
   if (metadata.variables && metadata.variables->dimension() != dimension)

@@ -77,18 +77,34 @@ std::vector<float> ParseBaseMean(const std::string& text) {
   return mean;
 }
 
+std::vector<int64_t> ParseOrder(const std::string& text) {
+  std::vector<int64_t> order;
+  for (const std::string& variable : Split(text, ','))
+    order.push_back(ParseWhole(metadata_key::kBaseOrder, variable));
+  return order;
+}
+
 std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
-  constexpr int64_t kMostLayers = 100;
+  constexpr int64_t kMostLayers = 100, kMostNetworks = 1000;
   constexpr std::string_view kMade = "made:";
   const std::string* text = Find(entries, metadata_key::kBase);
   if (text == nullptr) return std::nullopt;
+  const std::vector<std::string> counts =
+      Split(text->starts_with(kMade) ? text->substr(kMade.size()) : "", 'x');
   AutoregressiveDescription base;
-  base.hidden_layers = text->starts_with(kMade) ? ParseInteger(text->substr(kMade.size())).value_or(-1) : -1;
-  if (base.hidden_layers < 0 || base.hidden_layers > kMostLayers)
-    Reject(metadata_key::kBase, *text, "a base distribution of this version (made:LAYERS)");
-  if (const std::string* order = Find(entries, metadata_key::kBaseOrder))
-    for (const std::string& variable : Split(*order, ','))
-      base.order.push_back(ParseWhole(metadata_key::kBaseOrder, variable));
+  base.hidden_layers = ParseInteger(counts[0]).value_or(-1);
+  const int64_t networks = counts.size() == 1 ? 1 : ParseInteger(counts[1]).value_or(0);
+  if (counts.size() > 2 || base.hidden_layers < 0 || base.hidden_layers > kMostLayers || networks < 1 ||
+      networks > kMostNetworks)
+    Reject(metadata_key::kBase, *text,
+           "a base distribution of this version (made:LAYERS or LAYERSxNETWORKS)");
+  if (const std::string* orders = Find(entries, metadata_key::kBaseOrder)) {
+    for (const std::string& order : Split(*orders, ';')) base.orders.push_back(ParseOrder(order));
+    if (std::ssize(base.orders) != networks)
+      Reject(metadata_key::kBaseOrder, *orders, "an order for each network of the base");
+  } else {
+    base.orders.resize(static_cast<size_t>(networks));
+  }
   return base;
 }
 
@@ -116,6 +132,10 @@ std::optional<EnergySketch> ParseEnergySketch(const Entries& entries) {
 }
 
 }  // namespace
+
+std::string BaseNetworkPrefix(int64_t network) {
+  return network == 0 ? "" : std::to_string(network + 1) + "/";
+}
 
 double EnergySketch::Level(size_t k, size_t n) {
   const double above = 1 - static_cast<double>(k) / static_cast<double>(n - 1);

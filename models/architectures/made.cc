@@ -1,6 +1,7 @@
 // A masked autoencoder (Germain et al. 2015) as an energy, U(x) = -log p(x): normalised, so that it is
 // trained by maximum likelihood, and a base distribution for other networks (models/base). What the order
-// forbids to be connected is 0 in the weights, and a training keeps it there.
+// forbids to be connected is 0 in the weights, and a training keeps it there. Several of them, each with an
+// order of its own, are mixed with equal weights: p(x) = 1/K sum_k p_k(x).
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +17,13 @@
 namespace ort_ed {
 namespace {
 
+const std::string kRandomOrder = "random";
+
 std::vector<int64_t> MakeOrder(const std::string& text, int64_t dimension, Initialiser& initialiser) {
   std::vector<int64_t> order(static_cast<size_t>(dimension));
   std::iota(order.begin(), order.end(), 0);
   if (text == "ascending") return order;
-  if (text == "random") {
+  if (text == kRandomOrder) {
     const std::vector<float> keys = initialiser.Uniform(std::vector<int64_t>{dimension}, 1);
     std::ranges::stable_sort(order, {}, [&](int64_t variable) { return keys[variable]; });
     return order;
@@ -41,26 +44,25 @@ std::vector<int64_t> Degrees(int64_t units, int64_t dimension) {
   return degrees;
 }
 
-class Builder {
+// One network, by its number from 0.
+class Network {
  public:
-  Builder(const EnergyContext& context, const MadeOptions& options)
-      : context_(context),
-        order_(MakeOrder(options.order, context.dimension, context.initialiser)),
-        positions_(order_.size()) {
-    for (size_t position = 0; position < order_.size(); ++position)
-      positions_[order_[position]] = static_cast<int64_t>(position);
+  Network(const EnergyContext& context, int64_t number, const std::vector<int64_t>& order)
+      : context_(context), number_(number), positions_(order.size()) {
+    for (size_t position = 0; position < order.size(); ++position)
+      positions_[order[position]] = static_cast<int64_t>(position);
   }
 
-  Value Energy(const MadeOptions& options) {
+  Value Energy(const std::vector<int64_t>& hidden) {
     Value features = context_.x;
     // An input counts for a unit that sees at least as far, and for a variable that comes later.
     std::vector<int64_t> seen = positions_;
     int64_t layer = 0;
-    for (const int64_t units : options.hidden) {
+    for (const int64_t units : hidden) {
       const std::vector<int64_t> degrees = Degrees(units, context_.dimension);
       const Value before =
           Dense("hidden" + std::to_string(++layer), features, seen, degrees, /*gap=*/0, /*scale=*/1);
-      features = context_.x.graph->Renamed(before * Sigmoid(before), HiddenTensor(layer));
+      features = context_.x.graph->Renamed(before * Sigmoid(before), HiddenTensor(number_, layer));
       seen = degrees;
     }
     Value log_odds = MatMul(context_.x, Weight("direct", positions_, positions_, /*gap=*/1, 0.01));
@@ -69,7 +71,6 @@ class Builder {
     } else {
       log_odds = log_odds + Bias("output", context_.dimension);
     }
-    NoteBase(context_.x.graph->model(), layer, order_);
     // -log p of a bit is softplus of the log odds of the other value.
     return ReduceSum(Softplus((1.0f - 2.0f * context_.x) * log_odds), {1});
   }
@@ -90,22 +91,43 @@ class Builder {
     for (size_t i = 0; i < from.size(); ++i)
       for (size_t o = 0; o < to.size(); ++o)
         if (from[i] + gap > to[o]) values[i * to.size() + o] = 0;
-    return context_.x.graph->Parameter(kBaseTensorPrefix + name + ".weight", shape, values);
+    return context_.x.graph->Parameter(TensorName(name + ".weight"), shape, values);
   }
 
   Value Bias(const std::string& name, int64_t size) {
     const std::vector<int64_t> shape = {size};
-    return context_.x.graph->Parameter(kBaseTensorPrefix + name + ".bias", shape,
+    return context_.x.graph->Parameter(TensorName(name + ".bias"), shape,
                                        context_.initialiser.Fill(shape, 0));
   }
 
+  std::string TensorName(const std::string& name) const {
+    return kBaseTensorPrefix + BaseNetworkPrefix(number_) + name;
+  }
+
   const EnergyContext& context_;
-  std::vector<int64_t> order_;
+  int64_t number_;
   std::vector<int64_t> positions_;  // of each variable in the order
 };
 
+// -log of the mean of exp(-energies); the lowest one sets the scale.
+Value Mixture(const Value& energies) {
+  const Value lowest = Reduce("ReduceMin", energies, std::vector<int64_t>{1}, /*keep_dimensions=*/true);
+  return Squeeze(lowest - Log(ReduceMean(Exp(lowest - energies), {1}, /*keep_dimensions=*/true)), {1});
+}
+
 Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
-  return Builder(context, options).Energy(options);
+  GraphBuilder& graph = *context.x.graph;
+  std::vector<std::vector<int64_t>> orders;
+  std::vector<Value> energies;
+  for (int64_t number = 0; number < options.orders; ++number) {
+    const std::string& order = number == 0 ? options.order : kRandomOrder;
+    orders.push_back(MakeOrder(order, context.dimension, context.initialiser));
+    energies.push_back(Network(context, number, orders.back()).Energy(options.hidden));
+  }
+  NoteBase(graph.model(), std::ssize(options.hidden), orders);
+  if (energies.size() == 1) return energies[0];
+  for (Value& energy : energies) energy = Unsqueeze(energy, {1});
+  return Mixture(graph.Renamed(graph.Node("Concat", energies, {{"axis", int64_t{1}}}), kNetworkEnergies));
 }
 
 }  // namespace
@@ -115,6 +137,8 @@ void MadeOptions::Describe(Declare<MadeOptions>& declare) {
   declare("hidden", &Self::hidden, "[1, inf)", "widths of the hidden layers, first to last");
   declare("order", &Self::order, "ORDER",
           "ascending, random or a list of numbers with commas: each variable depends on those before it");
+  declare("orders", &Self::orders, "[1, 100]",
+          "networks in the mixture, each further one in a random order of its own");
 }
 
 extern const ArchitectureKind kMadeArchitecture = MakeArchitecture<MadeOptions, MadeEnergy>(

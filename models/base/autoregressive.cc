@@ -40,6 +40,16 @@ void Require(bool holds, const std::string& what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, what);
 }
 
+// Every network has one.
+std::string OutputBias(int64_t network) {
+  return kBaseTensorPrefix + BaseNetworkPrefix(network) + "output.bias";
+}
+
+bool HasNetwork(const onnx::ModelProto& model, int64_t network) {
+  const auto& initialisers = model.graph().initializer();
+  return std::ranges::find(initialisers, OutputBias(network), &onnx::TensorProto::name) != initialisers.end();
+}
+
 bool HasBase(const onnx::ModelProto& model) {
   return !GetMetadata(model, metadata_key::kBaseMean).empty() ||
          !GetMetadata(model, metadata_key::kBase).empty();
@@ -47,12 +57,17 @@ bool HasBase(const onnx::ModelProto& model) {
 
 }  // namespace
 
-void NoteBase(onnx::ModelProto& model, int64_t hidden_layers, std::span<const int64_t> order) {
-  SetMetadata(model, metadata_key::kBase, "made:" + std::to_string(hidden_layers));
-  if (std::ranges::is_sorted(order)) return;
-  std::vector<std::string> variables;
-  for (const int64_t variable : order) variables.push_back(std::to_string(variable));
-  SetMetadata(model, metadata_key::kBaseOrder, Join(variables, ","));
+void NoteBase(onnx::ModelProto& model, int64_t hidden_layers, std::span<const std::vector<int64_t>> orders) {
+  const std::string networks = orders.size() == 1 ? "" : "x" + std::to_string(orders.size());
+  SetMetadata(model, metadata_key::kBase, "made:" + std::to_string(hidden_layers) + networks);
+  if (orders.size() == 1 && std::ranges::is_sorted(orders[0])) return;
+  std::vector<std::string> lists;
+  for (const std::vector<int64_t>& order : orders) {
+    std::vector<std::string> variables;
+    for (const int64_t variable : order) variables.push_back(std::to_string(variable));
+    lists.push_back(Join(variables, ","));
+  }
+  SetMetadata(model, metadata_key::kBaseOrder, Join(lists, ";"));
 }
 
 bool IsNormalised(const onnx::ModelProto& model) {
@@ -67,22 +82,36 @@ void NoteNormalised(onnx::ModelProto& model) {
   SetMetadata(model, metadata_key::kLogZMethod, "exact: normalised by its form");
 }
 
-std::string HiddenTensor(int64_t layer) { return kBaseTensorPrefix + ("hidden" + std::to_string(layer)); }
-
-int64_t HiddenUnits(const onnx::ModelProto& model, int64_t layer) {
-  const auto& initialisers = model.graph().initializer();
-  const auto bias = std::ranges::find(initialisers, HiddenTensor(layer) + ".bias", &onnx::TensorProto::name);
-  return bias == initialisers.end() ? 0 : ElementCount(*bias);
+std::string HiddenTensor(int64_t network, int64_t layer) {
+  return kBaseTensorPrefix + BaseNetworkPrefix(network) + "hidden" + std::to_string(layer);
 }
 
+std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model) {
+  const auto& initialisers = model.graph().initializer();
+  std::vector<HiddenLayer> layers;
+  for (int64_t network = 0; HasNetwork(model, network); ++network) {
+    for (int64_t layer = 1;; ++layer) {
+      const std::string tensor = HiddenTensor(network, layer);
+      const auto bias = std::ranges::find(initialisers, tensor + ".bias", &onnx::TensorProto::name);
+      if (bias == initialisers.end()) break;
+      layers.push_back({tensor, ElementCount(*bias)});
+    }
+  }
+  return layers;
+}
+
+bool IsMixture(const onnx::ModelProto& model) { return IsNormalised(model) && HasNetwork(model, 1); }
+
 void SetOutputBias(onnx::ModelProto& model, std::span<const float> means) {
-  onnx::TensorProto* const bias = FindInitialiser(model, std::string(kBaseTensorPrefix) + "output.bias");
-  Require(bias != nullptr && ElementCount(*bias) == std::ssize(means),
-          "the model has no bias for each of " + std::to_string(means.size()) + " means");
   std::vector<float> log_odds;
   for (const double m : means) log_odds.push_back(static_cast<float>(std::log(m) - std::log1p(-m)));
-  bias->clear_float_data();
-  bias->set_raw_data(log_odds.data(), log_odds.size() * sizeof(float));
+  for (int64_t network = 0; network == 0 || HasNetwork(model, network); ++network) {
+    onnx::TensorProto* const bias = FindInitialiser(model, OutputBias(network));
+    Require(bias != nullptr && ElementCount(*bias) == std::ssize(means),
+            "the model has no bias for each of " + std::to_string(means.size()) + " means");
+    bias->clear_float_data();
+    bias->set_raw_data(log_odds.data(), log_odds.size() * sizeof(float));
+  }
 }
 
 void AddAutoregressiveBase(onnx::ModelProto& model, const onnx::ModelProto& base) {

@@ -17,12 +17,13 @@ namespace ort_ed {
 struct MadeOptions {
   std::vector<int64_t> hidden = {512};
   std::string order = "ascending";
+  int64_t orders = 1;
 
   static void Describe(Declare<MadeOptions>& declare);
 };
 
-// The metadata of a model with an autoregressive base.
-void NoteBase(onnx::ModelProto& model, int64_t hidden_layers, std::span<const int64_t> order);
+// The metadata of a model with an autoregressive base: a network for each order.
+void NoteBase(onnx::ModelProto& model, int64_t hidden_layers, std::span<const std::vector<int64_t>> orders);
 
 // Whether the model's energy is -log p of an autoregressive network and nothing else, so that log Z is 0.
 bool IsNormalised(const onnx::ModelProto& model);
@@ -33,12 +34,21 @@ void NoteNormalised(onnx::ModelProto& model);
 inline constexpr char kMaskedParameters[] = "base/*.weight";
 inline constexpr char kBaseParameters[] = "base/*";
 
-// What hidden layer 1, 2, ... is called in the graph.
-std::string HiddenTensor(int64_t layer);
-// Its number of units; 0: there is no such layer.
-int64_t HiddenUnits(const onnx::ModelProto& model, int64_t layer);
+// What hidden layer 1, 2, ... of network 0, 1, ... is called in the graph.
+std::string HiddenTensor(int64_t network, int64_t layer);
+struct HiddenLayer {
+  std::string tensor;
+  int64_t units = 0;
+};
+// Of all networks of a normalised model.
+std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model);
 
-// Starts a normalised model at independent variables with these means, strictly between 0 and 1.
+// The energies of the networks of a mixture, [batch, networks], are a tensor of the graph.
+inline constexpr char kNetworkEnergies[] = "base/energies";
+bool IsMixture(const onnx::ModelProto& model);
+
+// Starts the networks of a normalised model at independent variables with these means, strictly between 0
+// and 1.
 void SetOutputBias(onnx::ModelProto& model, std::span<const float> means);
 
 // Puts the model on the base: U(x) becomes U(x) + U0(x), where `base` is a normalised model. Weights come

@@ -22,6 +22,8 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
   declare("base_hidden", &Self::base_hidden, "[1, inf)", "widths of the base's hidden layers");
   declare("base_order", &Self::base_order, "ORDER",
           "in which the base draws the variables, each by those before it: ascending, random or a list");
+  declare("base_orders", &Self::base_orders, "[1, 100]",
+          "networks that the base is a mixture of, each further one in a random order of its own");
   declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
   declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase")

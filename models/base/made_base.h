@@ -13,6 +13,7 @@ namespace ort_ed {
 struct MadeBaseOptions {
   std::vector<int64_t> base_hidden = {512};
   std::string base_order = "ascending";
+  int64_t base_orders = 1;
   double base_dropout = 0.2;
   double base_weight_decay = 0;
   std::optional<int64_t> base_steps;

@@ -1,5 +1,6 @@
 #include "ort_ed/base_distribution.h"
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,24 +19,40 @@ std::vector<float> BaseDistribution::DrawRows(uint64_t seed, uint64_t first_row,
   return rows;
 }
 
-std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model, int threads) {
-  const std::optional<AutoregressiveDescription>& learned = model.metadata().base;
-  if (!learned) return std::make_shared<BernoulliBase>(BernoulliBase::OfModel(model));
-  AutoregressiveTensors tensors;
-  tensors.order = learned->order;
-  for (int64_t variable = 0; learned->order.empty() && variable < model.dimension(); ++variable)
-    tensors.order.push_back(variable);
+namespace {
+
+AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
+  const AutoregressiveDescription& learned = *model.metadata().base;
+  const std::string prefix = BaseNetworkPrefix(network);
   const auto layer = [&](const std::string& name) {
-    return AutoregressiveTensors::Layer{model.BaseTensor(name + ".weight"), model.BaseTensor(name + ".bias")};
+    return AutoregressiveTensors::Layer{model.BaseTensor(prefix + name + ".weight"),
+                                        model.BaseTensor(prefix + name + ".bias")};
   };
-  for (int64_t k = 1; k <= learned->hidden_layers; ++k)
+  AutoregressiveTensors tensors;
+  tensors.order = learned.orders[static_cast<size_t>(network)];
+  if (tensors.order.empty()) {
+    tensors.order.resize(static_cast<size_t>(model.dimension()));
+    std::iota(tensors.order.begin(), tensors.order.end(), 0);
+  }
+  for (int64_t k = 1; k <= learned.hidden_layers; ++k)
     tensors.hidden.push_back(layer("hidden" + std::to_string(k)));
   AutoregressiveTensors::Layer output = layer("output");
   tensors.output = std::move(output.weight);
   tensors.output_bias = std::move(output.bias);
-  tensors.direct = model.BaseTensor("direct.weight");
+  tensors.direct = model.BaseTensor(prefix + "direct.weight");
+  return tensors;
+}
+
+}  // namespace
+
+std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model, int threads) {
+  const std::optional<AutoregressiveDescription>& learned = model.metadata().base;
+  if (!learned) return std::make_shared<BernoulliBase>(BernoulliBase::OfModel(model));
+  std::vector<AutoregressiveTensors> networks;
+  for (int64_t network = 0; network < std::ssize(learned->orders); ++network)
+    networks.push_back(ReadNetwork(model, network));
   try {
-    return std::make_shared<AutoregressiveBase>(tensors, threads);
+    return std::make_shared<AutoregressiveBase>(networks, threads);
   } catch (const Error& error) {
     throw Error(ErrorCode::kBadModel, std::string("the base distribution in the model: ") + error.what());
   }

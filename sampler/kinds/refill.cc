@@ -8,13 +8,15 @@
 namespace ort_ed {
 namespace {
 
-constexpr uint32_t kStartPurpose = 0x5246534C;   // "RFSL": where to begin
-constexpr uint32_t kRefillPurpose = 0x5246494C;  // "RFIL": what comes there
-constexpr uint32_t kAcceptPurpose = 0x52464143;  // "RFAC"
+constexpr uint32_t kStartPurpose = 0x5246534C;    // "RFSL": where to begin
+constexpr uint32_t kNetworkPurpose = 0x5246534E;  // "RFSN": in whose order
+constexpr uint32_t kRefillPurpose = 0x5246494C;   // "RFIL": what comes there
+constexpr uint32_t kAcceptPurpose = 0x52464143;   // "RFAC"
 
 // Metropolis-Hastings with proposals of an autoregressive base: what it draws from some position on is drawn
 // anew, given what stands before. That leaves p0 as it is, so that at inverse temperature beta, where the
-// density is p0 exp(-beta (U - U0)), only the change of U - U0 decides.
+// density is p0 exp(-beta (U - U0)), only the change of U - U0 decides. Of a mixture the network k ~ p(k | x)
+// is drawn first: what is left invariant is the law p_k(x) / K exp(-beta (U - U0)) of x and k together.
 class Refill final : public Sampler {
  public:
   struct Options {
@@ -37,6 +39,10 @@ class Refill final : public Sampler {
   std::vector<int64_t> FirstFree(const Chains& chains) const {
     std::vector<int64_t> first(chains.count);
     if (chains.clamped.empty()) return first;
+    if (base().networks() > 1)
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "sampler 'refill' cannot keep variables where the base draws in several orders: use 'gibbs'");
     const std::span<const int32_t> order = base().order();
     for (int64_t chain = 0; chain < chains.count; ++chain) {
       int64_t& position = first[chain];
@@ -59,7 +65,9 @@ class Refill final : public Sampler {
       starts_[chain] = first_free[chain] + (choices == 0 ? 0 : random.Below(choices));
     }
     states_ = chains.states;
-    base().Refill({chains.seed, kRefillPurpose, chains.step, chains.first_chain}, starts_, states_);
+    const std::vector<int32_t> networks =
+        base().DrawNetworks({chains.seed, kNetworkPurpose, chains.step, chains.first_chain}, states_);
+    base().Refill({chains.seed, kRefillPurpose, chains.step, chains.first_chain}, starts_, states_, networks);
     energies_.resize(chains.count);
     base_energies_.resize(chains.count);
     target_.energy->Energy(states_, energies_);

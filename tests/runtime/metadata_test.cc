@@ -43,14 +43,34 @@ TEST(Metadata, ReadsEveryKnownEntry) {
   EXPECT_FALSE(metadata.raw.contains("producer"));
 }
 
+TEST(Metadata, ABaseHasAnOrderForEachNetwork) {
+  const auto orders = [](const std::map<std::string, std::string>& entries) {
+    return ParseMetadata(entries).base->orders;
+  };
+  EXPECT_THAT(orders({{"ort_ed.base", "made:2"}}), ElementsAre(ElementsAre()));
+  EXPECT_THAT(orders({{"ort_ed.base", "made:2"}, {"ort_ed.base_order", "1,0"}}),
+              ElementsAre(ElementsAre(1, 0)));
+  EXPECT_THAT(orders({{"ort_ed.base", "made:1x2"}, {"ort_ed.base_order", "1,0;0,1"}}),
+              ElementsAre(ElementsAre(1, 0), ElementsAre(0, 1)));
+  for (const char* other : {"1,0", "1,0;0,1;1,0", "1,0;", "1,0;a"})
+    ExpectError(
+        ErrorCode::kBadModel,
+        [&] {
+          orders({{"ort_ed.base", "made:1x2"}, {"ort_ed.base_order", other}});
+        },
+        "ort_ed.base_order");
+}
+
 TEST(Metadata, WhatDoesNotParseIsRejectedByKey) {
   const std::pair<const char*, const char*> bad[] = {
-      {"ort_ed.format_version", "one"}, {"ort_ed.dimension", "0"},     {"ort_ed.dimension", "12 "},
-      {"ort_ed.dimension", ""},         {"ort_ed.image_shape", "28"},  {"ort_ed.image_shape", "28x28x1"},
-      {"ort_ed.image_shape", "28x0"},   {"ort_ed.image_shape", "28x"}, {"ort_ed.base_mean", "0.5,,0.5"},
-      {"ort_ed.base_mean", "0.5,1.5"},  {"ort_ed.base_mean", "nan"},   {"ort_ed.base_mean", ""},
-      {"ort_ed.variables", "[]"},       {"ort_ed.variables", "a,b"},   {"ort_ed.log_z", "large"},
-      {"ort_ed.log_z", "inf"},          {"ort_ed.log_z", "nan"},
+      {"ort_ed.format_version", "one"}, {"ort_ed.dimension", "0"},         {"ort_ed.dimension", "12 "},
+      {"ort_ed.dimension", ""},         {"ort_ed.image_shape", "28"},      {"ort_ed.image_shape", "28x28x1"},
+      {"ort_ed.image_shape", "28x0"},   {"ort_ed.image_shape", "28x"},     {"ort_ed.base_mean", "0.5,,0.5"},
+      {"ort_ed.base_mean", "0.5,1.5"},  {"ort_ed.base_mean", "nan"},       {"ort_ed.base_mean", ""},
+      {"ort_ed.variables", "[]"},       {"ort_ed.variables", "a,b"},       {"ort_ed.log_z", "large"},
+      {"ort_ed.log_z", "inf"},          {"ort_ed.log_z", "nan"},           {"ort_ed.base", "made"},
+      {"ort_ed.base", "made:"},         {"ort_ed.base", "made:1x0"},       {"ort_ed.base", "made:1x2x3"},
+      {"ort_ed.base", "made:x2"},       {"ort_ed.base", "made:1x1000000"},
   };
   for (const auto& [key, value] : bad)
     ExpectError(

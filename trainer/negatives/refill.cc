@@ -3,6 +3,13 @@
 // With U = net - log p0 the contrastive potential is -log E[exp(-net(x'))], x' ~ p0(. | y), but for what y
 // alone decides: the loss is that of the network without its base, and negatives look as real as the base can
 // make them.
+//
+// Where the base is a mixture 1/K sum_k p_k of networks with orders of their own, y = (k, what is left of x
+// in the order of network k), with k ~ p(k | x) = p_k(x) / sum_j p_j(x), once for all recoveries of x. Since
+// p0(x) p(k | x) = p_k(x) / K, the states x' that y may come from weigh
+//   sum over x' of p0(x') exp(-net(x')) p(k | x') = 1/K sum over x' of p_k(x') exp(-net(x')),
+// all that agree with y: a factor of y alone times E[exp(-net(x'))] with x' ~ p_k(. | y). So the potential
+// has the same form, with recoveries that network k draws.
 
 #include <algorithm>
 
@@ -13,8 +20,9 @@
 namespace ort_ed {
 namespace {
 
-constexpr uint32_t kStartPurpose = 0x52464C53;   // "RFLS": from where on a row is erased
-constexpr uint32_t kRefillPurpose = 0x52464C4C;  // "RFLL": what comes there
+constexpr uint32_t kStartPurpose = 0x52464C53;    // "RFLS": from where on a row is erased
+constexpr uint32_t kNetworkPurpose = 0x52464C4E;  // "RFLN": in whose order
+constexpr uint32_t kRefillPurpose = 0x52464C4C;   // "RFLL": what comes there
 
 class Refill final : public NegativeSource {
  public:
@@ -45,7 +53,9 @@ class Refill final : public NegativeSource {
 
   void Fill(const StepView& view, ContrastiveBatch& batch) override {
     const auto step = static_cast<uint64_t>(view.step);
+    const std::vector<int32_t> drawn = DrawNetworks(view, batch);
     std::vector<int64_t> starts;
+    std::vector<int32_t> networks;
     std::vector<float> rows;
     rows.reserve(static_cast<size_t>(batch.positives * batch.negatives * batch.dimension));
     for (int64_t i = 0; i < batch.positives; ++i) {
@@ -54,6 +64,7 @@ class Refill final : public NegativeSource {
       const int64_t start = batch.dimension - shortest_ - random.Below(choices);
       for (int64_t j = 0; j < batch.negatives; ++j) {
         starts.push_back(start);
+        networks.push_back(drawn[i]);
         rows.insert(rows.end(), batch.Positive(i).begin(), batch.Positive(i).end());
       }
     }
@@ -61,7 +72,7 @@ class Refill final : public NegativeSource {
                                      .purpose = kRefillPurpose,
                                      .step = step,
                                      .first_row = static_cast<uint64_t>(view.first_row * batch.negatives)},
-                                    starts, rows);
+                                    starts, rows, networks);
     auto value = rows.begin();
     for (int64_t i = 0; i < batch.positives; ++i)
       for (uint8_t& bit : batch.Negatives(i)) bit = static_cast<uint8_t>(*value++);
@@ -70,6 +81,18 @@ class Refill final : public NegativeSource {
   OptionMap Describe(double) const override { return {{"shortest", shortest_}, {"longest", longest_}}; }
 
  private:
+  std::vector<int32_t> DrawNetworks(const StepView& view, ContrastiveBatch& batch) const {
+    std::vector<float> rows;
+    rows.reserve(static_cast<size_t>(batch.positives * batch.dimension));
+    for (int64_t i = 0; i < batch.positives; ++i)
+      rows.insert(rows.end(), batch.Positive(i).begin(), batch.Positive(i).end());
+    return base_->autoregressive()->DrawNetworks({.seed = view.seed,
+                                                  .purpose = kNetworkPurpose,
+                                                  .step = static_cast<uint64_t>(view.step),
+                                                  .first_row = static_cast<uint64_t>(view.first_row)},
+                                                 rows);
+  }
+
   std::shared_ptr<const BaseDistribution> base_;
   int64_t shortest_, longest_;
 };

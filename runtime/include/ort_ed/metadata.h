@@ -21,10 +21,12 @@ inline constexpr char kArchitecture[] = "ort_ed.architecture";                 /
 inline constexpr char kArchitectureOptions[] = "ort_ed.architecture_options";  // JSON object
 inline constexpr char kBaseMean[] =
     "ort_ed.base_mean";  // D decimals with commas: P(x_i = 1) of the base distribution
-// A learned base distribution: "made:L" for a masked autoencoder with L hidden layers, whose tensors are
-// initialisers of the graph with names that begin with kBaseTensorPrefix.
+// A learned base distribution: "made:L" for a masked autoencoder with L hidden layers, "made:LxK" for the
+// mixture of K of them. Their tensors are initialisers of the graph with names that begin with
+// kBaseTensorPrefix and BaseNetworkPrefix().
 inline constexpr char kBase[] = "ort_ed.base";
-inline constexpr char kBaseOrder[] = "ort_ed.base_order";  // variables with commas, as drawn; none: ascending
+// Variables with commas, as drawn; none: ascending. Of a mixture one list for each network, with semicolons.
+inline constexpr char kBaseOrder[] = "ort_ed.base_order";
 // "1" or "2", where the graph shows that the energy is a polynomial of that degree in x.
 inline constexpr char kDegree[] = "ort_ed.degree";
 // The list of variables over the D bits (variables.h); without it there are D binary ones.
@@ -56,11 +58,13 @@ struct LogZ {
   std::string method;
 };
 
-// A base distribution that is an autoregressive network.
+// A base distribution that is an autoregressive network, or a mixture of several with equal weights.
 struct AutoregressiveDescription {
   int64_t hidden_layers = 0;
-  std::vector<int64_t> order;  // empty: ascending
+  std::vector<std::vector<int64_t>> orders;  // of each network; an empty one: ascending
 };
+// What the names of the tensors of network 0, 1, ... begin with, behind kBaseTensorPrefix.
+ORT_ED_API std::string BaseNetworkPrefix(int64_t network);
 // The last position in the order that a hidden unit of such a network sees.
 constexpr int64_t UnitDegree(int64_t unit, int64_t units, int64_t dimension) {
   return unit * (dimension - 1) / units;

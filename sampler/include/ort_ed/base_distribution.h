@@ -82,13 +82,15 @@ struct AutoregressiveTensors {
   std::vector<float> output, output_bias, direct;
 };
 
-// An autoregressive network. Draws cost about one evaluation: a hidden unit is computed once, when all it
-// sees is drawn.
+// An autoregressive network, or a mixture p0(x) = 1/K sum_k p_k(x) of several. Draws cost about one
+// evaluation of one network: a hidden unit is computed once, when all it sees is drawn.
 class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
  public:
   // Throws kInvalidArgument for an order that is no permutation, shapes that do not fit, values that are not
   // finite, and weights that are not 0 where the order forbids a connection: p0 would not be normalised.
   explicit AutoregressiveBase(const AutoregressiveTensors& tensors, int threads = 0);
+  // The same for networks of one dimension, at least one.
+  explicit AutoregressiveBase(std::span<const AutoregressiveTensors> networks, int threads = 0);
   ~AutoregressiveBase() override;
 
   int64_t dimension() const override;
@@ -98,8 +100,9 @@ class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
   void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const override;
   const AutoregressiveBase* autoregressive() const override { return this; }
 
-  // The variables in the order in which they are drawn.
-  std::span<const int32_t> order() const;
+  int64_t networks() const;
+  // The variables in the order in which a network draws them.
+  std::span<const int32_t> order(int64_t network = 0) const;
 
   // One random stream for each row that is drawn.
   struct Streams {
@@ -108,8 +111,13 @@ class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
     uint64_t step = 0;
     uint64_t first_row = 0;
   };
-  // Draws anew, in every row r, what stands at the positions from starts[r] on, given what stands before.
-  void Refill(const Streams& streams, std::span<const int64_t> starts, std::span<float> rows) const;
+  // By which network a row may have been drawn: k ~ p(k | x) = p_k(x) / sum_j p_j(x), for every row.
+  std::vector<int32_t> DrawNetworks(const Streams& streams, std::span<const float> rows) const;
+  // Draws anew, in every row r, what stands at the positions of network networks[r] from starts[r] on, given
+  // what stands before. `networks` may be left out where there is one. With k of DrawNetworks() this leaves
+  // p0 as it is: (x, k) has the law p_k(x) / K before and after.
+  void Refill(const Streams& streams, std::span<const int64_t> starts, std::span<float> rows,
+              std::span<const int32_t> networks = {}) const;
 
  private:
   struct Impl;

@@ -1,13 +1,16 @@
 #include "models/base/autoregressive.h"
 
 #include <cmath>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "models/architectures/energy_spec.h"
+#include "models/graph/graph_builder.h"
 #include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
 #include "ort_ed/metadata.h"
+#include "runtime/support/text.h"
 #include "tests/models/run_model.h"
 #include "tests/support/error_matchers.h"
 
@@ -32,7 +35,8 @@ std::vector<float> Energies(const onnx::ModelProto& model, const std::vector<flo
 TEST(Made, IsNormalisedFromTheStart) {
   for (const OptionMap& options :
        {OptionMap{{"hidden", "7,5"}}, OptionMap{{"hidden", "30"}, {"order", "random"}},
-        OptionMap{{"hidden", "3"}, {"order", "5,3,1,0,2,4"}}}) {
+        OptionMap{{"hidden", "3"}, {"order", "5,3,1,0,2,4"}}, OptionMap{{"hidden", "7,5"}, {"orders", 3}},
+        OptionMap{{"hidden", ""}, {"orders", 2}}}) {
     std::vector<float> rows;
     for (int s = 0; s < 1 << kDimension; ++s)
       for (int i = 0; i < kDimension; ++i) rows.push_back(static_cast<float>(s >> i & 1));
@@ -42,8 +46,34 @@ TEST(Made, IsNormalisedFromTheStart) {
   }
 }
 
+// The first network of a mixture is the one that it would be alone, and the orders are different ones.
+TEST(Made, MixesNetworksWithOrdersOfTheirOwn) {
+  const OptionMap options = {{"hidden", "7,5"}, {"order", "5,3,1,0,2,4"}};
+  OptionMap several = options;
+  several["orders"] = 3;
+  const onnx::ModelProto one = Made(kDimension, options), mixture = Made(kDimension, several);
+  EXPECT_EQ(GetMetadata(one, metadata_key::kBase), "made:2");
+  EXPECT_EQ(GetMetadata(mixture, metadata_key::kBase), "made:2x3");
+  const std::vector<std::string> orders = Split(GetMetadata(mixture, metadata_key::kBaseOrder), ';');
+  EXPECT_EQ(std::set(orders.begin(), orders.end()).size(), 3);
+  EXPECT_EQ(orders[0], GetMetadata(one, metadata_key::kBaseOrder));
+  EXPECT_EQ(HiddenLayers(mixture).size(), 6);
+  onnx::ModelProto with_parts = mixture;
+  GraphBuilder graph(with_parts);
+  graph.Output(graph.Existing(kNetworkEnergies), std::vector<int64_t>{-1, 3});
+  const std::vector<float> rows = RandomRows(kRows, kDimension);
+  const std::vector<float> energies = Energies(mixture, rows), alone = Energies(one, rows),
+                           parts = RunModel(with_parts, rows, {kRows, kDimension}, kNetworkEnergies);
+  for (int64_t row = 0; row < kRows; ++row) {
+    EXPECT_EQ(parts[row * 3], alone[row]);
+    double mean = 0;
+    for (int64_t k = 0; k < 3; ++k) mean += std::exp(-parts[row * 3 + k]) / 3;
+    EXPECT_NEAR(energies[row], -std::log(mean), 1e-5);
+  }
+}
+
 TEST(Made, CanStartAtGivenMeans) {
-  onnx::ModelProto model = Made();
+  onnx::ModelProto model = Made(kDimension, {{"hidden", "7"}, {"orders", 2}});
   const std::vector<float> means = {0.1f, 0.9f, 0.5f, 0.2f, 0.3f, 0.7f};
   for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer())
     if (tensor.name().ends_with(".weight")) {
@@ -58,13 +88,13 @@ TEST(Made, CanStartAtGivenMeans) {
 }
 
 TEST(AutoregressiveBase, IsAddedAndRemoved) {
-  const onnx::ModelProto network = Mlp(), base = Made();
+  const onnx::ModelProto network = Mlp(), base = Made(kDimension, {{"hidden", "7,5"}, {"orders", 2}});
   onnx::ModelProto both = network;
   AddAutoregressiveBase(both, base);
   const std::vector<float> rows = RandomRows(kRows, kDimension);
   const std::vector<float> u = Energies(network, rows), u0 = Energies(base, rows), sum = Energies(both, rows);
   for (int64_t row = 0; row < kRows; ++row) EXPECT_NEAR(sum[row], u[row] + u0[row], 1e-5);
-  EXPECT_EQ(GetMetadata(both, metadata_key::kBase), "made:2");
+  EXPECT_EQ(GetMetadata(both, metadata_key::kBase), "made:2x2");
   EXPECT_FALSE(IsNormalised(both));
   const onnx::ModelProto again = RemoveAutoregressiveBase(both);
   EXPECT_EQ(Energies(again, rows), u);

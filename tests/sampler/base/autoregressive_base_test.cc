@@ -15,21 +15,6 @@ namespace {
 constexpr int64_t kDimension = 7;
 constexpr int64_t kStates = int64_t{1} << kDimension;
 
-Law LawOf(const BaseDistribution& base) {
-  std::vector<double> energies(kStates);
-  base.Energy(AllStates(kDimension), energies);
-  Law law;
-  for (const double energy : energies) law.push_back(std::exp(-energy));
-  return law;
-}
-
-std::map<uint32_t, double> Count(std::span<const float> rows) {
-  std::map<uint32_t, double> counts;
-  for (size_t row = 0; row < rows.size(); row += kDimension)
-    ++counts[StateNumber(rows.subspan(row, kDimension))];
-  return counts;
-}
-
 const std::vector<std::vector<int64_t>>& Widths() {
   static const std::vector<std::vector<int64_t>> widths = {{}, {3}, {20}, {9, 5}, {5, 8, 6}};
   return widths;
@@ -46,7 +31,8 @@ TEST(Autoregressive, IsNormalised) {
 TEST(Autoregressive, DrawsFromItsLaw) {
   for (const auto& hidden : Widths()) {
     const auto base = SmallAutoregressive(kDimension, hidden, 2);
-    ExpectLaw(Count(base->DrawRows(11, 0, 40000)), LawOf(*base), std::to_string(hidden.size()) + " layers");
+    ExpectLaw(CountRows(base->DrawRows(11, 0, 40000), kDimension), LawOf(*base),
+              std::to_string(hidden.size()) + " layers");
   }
 }
 
@@ -72,7 +58,7 @@ TEST(Autoregressive, RefillsByTheConditionalLaw) {
       if (kept) total += conditional[s] = law[s];
     }
     for (double& p : conditional) p /= total;
-    ExpectLaw(Count(rows), conditional, "from " + std::to_string(start));
+    ExpectLaw(CountRows(rows, kDimension), conditional, "from " + std::to_string(start));
   }
 }
 
@@ -91,22 +77,7 @@ TEST(Autoregressive, GradientIsThatOfTheEnergy) {
     const auto base = SmallAutoregressive(kDimension, hidden, 5);
     std::vector<float> rows = AllStates(kDimension);
     rows.resize(40 * kDimension);
-    std::vector<double> energies(40), above(40), below(40);
-    std::vector<float> gradients(rows.size());
-    base->EnergyAndGradient(rows, energies, gradients);
-    constexpr float kStep = 1.0f / 64;
-    for (int64_t i = 0; i < kDimension; ++i) {
-      const auto shifted = [&](float by, std::vector<double>& result) {
-        std::vector<float> moved = rows;
-        for (int64_t r = 0; r < 40; ++r) moved[r * kDimension + i] += by;
-        base->Energy(moved, result);
-      };
-      shifted(kStep, above);
-      shifted(-kStep, below);
-      for (int64_t r = 0; r < 40; ++r)
-        EXPECT_NEAR(gradients[r * kDimension + i], (above[r] - below[r]) / (2 * kStep), 5e-3)
-            << r << " " << i;
-    }
+    ExpectGradient(*base, rows);
   }
 }
 

@@ -220,8 +220,7 @@ DropoutOptions Dropout(const RunSetup& setup) {
   DropoutOptions dropout{.rate = MakeOptions<LikelihoodOptions>(method.options).dropout,
                          .layers = {},
                          .seed = static_cast<uint64_t>(setup.options.batch.seed)};
-  for (int64_t layer = 1; HiddenUnits(setup.model, layer) > 0; ++layer)
-    dropout.layers.push_back({HiddenTensor(layer), HiddenUnits(setup.model, layer)});
+  for (const auto& [tensor, units] : HiddenLayers(setup.model)) dropout.layers.push_back({tensor, units});
   return dropout;
 }
 
@@ -248,6 +247,7 @@ void MakeLearner(RunSetup& setup, PreparedModel network) {
   if (setup.base != nullptr && !setup.negatives->of_network_alone())
     learner.frozen.push_back(kBaseParameters);
   learner.dropout = Dropout(setup);
+  if (options.objective.kind == "likelihood" && IsMixture(setup.model)) learner.parts = kNetworkEnergies;
   learner.device = ParseDevice(options.run.device);
   learner.threads = options.run.threads;
   learner.micro_batch = options.batch.micro_batch;

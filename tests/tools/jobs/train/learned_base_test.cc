@@ -1,6 +1,7 @@
 // A learned base, and networks on it: what they learn, that they can be cut and resumed, what they refuse.
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -78,7 +79,8 @@ TrainResult Fit(const TrainOptions& options, int64_t rows = 20000) {
 // any model of 8 bits.
 TEST(Made, LearnsTheLawByLikelihoodAndStaysNormalised) {
   for (const Choice& made :
-       {Choice("made", {{"hidden", "40"}}), Choice("made", {{"hidden", "24,24"}, {"order", "random"}})}) {
+       {Choice("made", {{"hidden", "40"}}), Choice("made", {{"hidden", "24,24"}, {"order", "random"}}),
+        Choice("made", {{"hidden", "24"}, {"orders", 3}})}) {
     const TrainResult result = Fit(Options(made, "likelihood", "none"));
     EXPECT_NEAR(LogPartition(StateEnergies(result.model)), 0, 1e-4);
     EXPECT_LT(Divergence(result.model), 0.02);
@@ -87,24 +89,59 @@ TEST(Made, LearnsTheLawByLikelihoodAndStaysNormalised) {
   }
 }
 
+std::vector<float> Values(const onnx::TensorProto& tensor) {
+  std::vector<float> values(static_cast<size_t>(ElementCount(tensor)));
+  std::memcpy(values.data(), tensor.raw_data().data(), values.size() * sizeof(float));
+  return values;
+}
+
+// The networks of a mixture learn each by itself, from the mean of their losses: the first one as it does
+// alone, where gradients are twice as large.
+TEST(Made, NetworksOfAMixtureLearnByThemselves) {
+  const auto fit = [](int64_t orders) {
+    TrainOptions options =
+        Options({"made", {{"hidden", "10"}, {"orders", orders}}}, {"likelihood", {{"dropout", 0.2}}}, "none");
+    options.optimizer.optimizer = OptimizerKind::kSgd;
+    options.optimizer.learning_rate = 0.05 * static_cast<double>(orders);
+    options.optimizer.clip = 0;
+    options.run.steps = 50;
+    return Fit(options, 2000);
+  };
+  TrainResult alone = fit(1), mixture = fit(2);
+  for (onnx::TensorProto& tensor : *alone.model.mutable_graph()->mutable_initializer()) {
+    const std::vector<float> a = Values(tensor),
+                             b = Values(*FindInitialiser(mixture.model, tensor.name()));
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5) << tensor.name() << " " << i;
+  }
+  // What is validated and deployed is the mixture, never worse than its networks on average.
+  EXPECT_NEAR(LogPartition(StateEnergies(mixture.model)), 0, 1e-4);
+  EXPECT_LT(*mixture.validation_loss, *mixture.loss + 0.1);
+}
+
 // A base that cannot know about couplings, and a network that learns them: what is left of the divergence is
 // the network's.
 TEST(Refill, LearnsWhatTheBaseMissed) {
-  const Choice weak("made", {{"base_hidden", "1"}, {"base_steps", 20}, {"base_batch_size", 128}});
-  TrainOptions options = Options(kMlp, "refill", weak);
-  options.run.steps = 1;
-  const double at_first = Divergence(Fit(options).model);
-  options.run.steps = 800;
-  const TrainResult result = Fit(options);
-  EXPECT_GT(at_first, 0.1);
-  EXPECT_LT(Divergence(result.model), 0.02);
-  EXPECT_LT(Divergence(result.model), at_first / 5);
-  // The estimate of held-out likelihoods is that of the model: entropy plus divergence, within the noise of
-  // 1000 rows and 2000 draws.
-  double entropy = 0;
-  for (const double p : Truth()) entropy -= p * std::log(p);
-  ASSERT_TRUE(result.validation_likelihood);
-  EXPECT_NEAR(result.validation_likelihood->nll, entropy, 0.2);
+  for (const int64_t orders : {1, 3}) {
+    SCOPED_TRACE(orders);
+    const Choice weak(
+        "made",
+        {{"base_hidden", "1"}, {"base_steps", 20}, {"base_batch_size", 128}, {"base_orders", orders}});
+    TrainOptions options = Options(kMlp, "refill", weak);
+    options.run.steps = 1;
+    const double at_first = Divergence(Fit(options).model);
+    options.run.steps = 800;
+    const TrainResult result = Fit(options);
+    EXPECT_GT(at_first, 0.1);
+    EXPECT_LT(Divergence(result.model), 0.02);
+    EXPECT_LT(Divergence(result.model), at_first / 5);
+    // The estimate of held-out likelihoods is that of the model: entropy plus divergence, within the noise of
+    // 1000 rows and 2000 draws.
+    double entropy = 0;
+    for (const double p : Truth()) entropy -= p * std::log(p);
+    ASSERT_TRUE(result.validation_likelihood);
+    EXPECT_NEAR(result.validation_likelihood->nll, entropy, 0.2);
+  }
 }
 
 TEST(Refill, EveryLengthAloneStillLearnsConditionals) {
@@ -125,10 +162,13 @@ class BaseRun : public ::testing::Test {
   }
 
   TrainOptions Small(const Choice& method = "refill") const {
-    TrainOptions options = Options(
-        kMlp, method,
-        {"made",
-         {{"base_hidden", "6"}, {"base_steps", 10}, {"base_dropout", 0.3}, {"base_order", "random"}}});
+    TrainOptions options = Options(kMlp, method,
+                                   {"made",
+                                    {{"base_hidden", "6"},
+                                     {"base_steps", 10},
+                                     {"base_dropout", 0.3},
+                                     {"base_order", "random"},
+                                     {"base_orders", 2}}});
     options.data.data = dir_.File("rows.csv");
     options.batch.batch_size = 16;
     options.run.steps = 12;

@@ -32,7 +32,7 @@ MadeBaseOptions ReadOptions(const TrainOptions& options) {
 
 Choice ChooseNetwork(const TrainOptions& options) {
   const MadeBaseOptions base = ReadOptions(options);
-  return {"made", {{"hidden", base.base_hidden}, {"order", base.base_order}}};
+  return {"made", {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
 }
 
 // The options of the phase as a run of its own.
