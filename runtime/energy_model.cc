@@ -50,6 +50,11 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     for (const std::vector<int64_t>& order : metadata.base->orders)
       if (!order.empty() && std::ssize(order) != dimension)
         mismatch(metadata_key::kBaseOrder, std::ssize(order));
+  if (metadata.base && metadata.base->window) {
+    const WindowDescription& window = *metadata.base->window;
+    if (window.height * window.width != dimension)
+      mismatch(metadata_key::kBaseWindow, window.height * window.width);
+  }
   if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
   if (metadata.variables && metadata.variables->dimension() != dimension)

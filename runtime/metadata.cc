@@ -84,6 +84,16 @@ std::vector<int64_t> ParseOrder(const std::string& text) {
   return order;
 }
 
+WindowDescription ParseWindow(const std::string& text) {
+  constexpr int64_t kMostBlocks = 100;
+  const std::vector<std::string> parts = Split(text, ',');
+  const auto image = ParseShape(parts[0]), window = ParseShape(parts.size() == 3 ? parts[1] : "");
+  const int64_t blocks = ParseInteger(parts.back()).value_or(-1);
+  if (!image || !window || blocks < 0 || blocks > kMostBlocks)
+    Reject(metadata_key::kBaseWindow, text, "IMAGE,WINDOW,BLOCKS, e.g. 28x28,7x15,3");
+  return {(*image)[0], (*image)[1], (*window)[0], (*window)[1], blocks};
+}
+
 std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
   constexpr int64_t kMostLayers = 100, kMostNetworks = 1000;
   constexpr std::string_view kMade = "made:";
@@ -105,6 +115,9 @@ std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
   } else {
     base.orders.resize(static_cast<size_t>(networks));
   }
+  if (const std::string* window = Find(entries, metadata_key::kBaseWindow))
+    base.window = ParseWindow(*window);
+  if (base.window && networks > 1) Reject(metadata_key::kBase, *text, "one network, since it has a window");
   return base;
 }
 

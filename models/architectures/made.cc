@@ -53,12 +53,12 @@ class Network {
       positions_[order[position]] = static_cast<int64_t>(position);
   }
 
-  Value Energy(const std::vector<int64_t>& hidden) {
+  Value Energy(const MadeOptions& options) {
     Value features = context_.x;
     // An input counts for a unit that sees at least as far, and for a variable that comes later.
     std::vector<int64_t> seen = positions_;
     int64_t layer = 0;
-    for (const int64_t units : hidden) {
+    for (const int64_t units : options.hidden) {
       const std::vector<int64_t> degrees = Degrees(units, context_.dimension);
       const Value before =
           Dense("hidden" + std::to_string(++layer), features, seen, degrees, /*gap=*/0, /*scale=*/1);
@@ -71,6 +71,7 @@ class Network {
     } else {
       log_odds = log_odds + Bias("output", context_.dimension);
     }
+    if (options.window.active()) log_odds = log_odds + WindowLogOdds(context_, options.window);
     // -log p of a bit is softplus of the log odds of the other value.
     return ReduceSum(Softplus((1.0f - 2.0f * context_.x) * log_odds), {1});
   }
@@ -122,8 +123,11 @@ Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
   for (int64_t number = 0; number < options.orders; ++number) {
     const std::string& order = number == 0 ? options.order : kRandomOrder;
     orders.push_back(MakeOrder(order, context.dimension, context.initialiser));
-    energies.push_back(Network(context, number, orders.back()).Energy(options.hidden));
+    energies.push_back(Network(context, number, orders.back()).Energy(options));
   }
+  if (options.window.active() && (options.orders > 1 || !std::ranges::is_sorted(orders[0])))
+    throw OptionError("window",
+                      "needs one network in ascending order: it looks at the pixels before each one");
   NoteBase(graph.model(), std::ssize(options.hidden), orders);
   if (energies.size() == 1) return energies[0];
   for (Value& energy : energies) energy = Unsqueeze(energy, {1});
@@ -139,6 +143,7 @@ void MadeOptions::Describe(Declare<MadeOptions>& declare) {
           "ascending, random or a list of numbers with commas: each variable depends on those before it");
   declare("orders", &Self::orders, "[1, 100]",
           "networks in the mixture, each further one in a random order of its own");
+  declare.All(&Self::window);
 }
 
 extern const ArchitectureKind kMadeArchitecture = MakeArchitecture<MadeOptions, MadeEnergy>(

@@ -14,6 +14,8 @@ namespace ort_ed {
 namespace {
 
 constexpr char kMadeArchitectureName[] = "made";
+constexpr const char* kBaseKeys[] = {metadata_key::kBase, metadata_key::kBaseOrder,
+                                     metadata_key::kBaseWindow};
 
 std::string BaseName(const std::string& name) {
   return name.empty() || name.starts_with(kBaseTensorPrefix) ? name : kBaseTensorPrefix + name;
@@ -133,8 +135,7 @@ void AddAutoregressiveBase(onnx::ModelProto& model, const onnx::ModelProto& base
   graph.graph().clear_output();
   graph.Output(energy, std::vector<int64_t>{-1});
   RemoveStaleMetadata(model);
-  for (const char* key : {metadata_key::kBase, metadata_key::kBaseOrder})
-    SetMetadata(model, key, GetMetadata(base, key));
+  for (const char* key : kBaseKeys) SetMetadata(model, key, GetMetadata(base, key));
 }
 
 onnx::ModelProto RemoveAutoregressiveBase(const onnx::ModelProto& model) {
@@ -160,7 +161,7 @@ onnx::ModelProto RemoveAutoregressiveBase(const onnx::ModelProto& model) {
   initialisers.erase(std::remove_if(initialisers.begin(), initialisers.end(),
                                     [&](const onnx::TensorProto& tensor) { return is_base(tensor.name()); }),
                      initialisers.end());
-  for (const char* key : {metadata_key::kBase, metadata_key::kBaseOrder}) SetMetadata(network, key, "");
+  for (const char* key : kBaseKeys) SetMetadata(network, key, "");
   RemoveStaleMetadata(network);
   return network;
 }

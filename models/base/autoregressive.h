@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/architectures/window_part.h"
 #include "ort_ed/options.h"
 
 namespace onnx {
@@ -18,6 +19,7 @@ struct MadeOptions {
   std::vector<int64_t> hidden = {512};
   std::string order = "ascending";
   int64_t orders = 1;
+  WindowOptions window;
 
   static void Describe(Declare<MadeOptions>& declare);
 };

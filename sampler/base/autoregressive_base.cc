@@ -185,6 +185,7 @@ struct AutoregressiveBase::Impl {
       random.push_back(StreamOf(streams, members[r]));
       earliest = std::min(earliest, starts[members[r]]);
     }
+    network->SkipTo(earliest, block);
     for (int64_t position = 0; position < network->dimension(); ++position) {
       network->FinishUnits(position, block);
       if (position < earliest) continue;

@@ -92,6 +92,10 @@ AutoregressiveNetwork::AutoregressiveNetwork(const AutoregressiveTensors& tensor
   output_ = {d, Transposed(tensors.output, inputs, d, same, variable, units_before, "output.weight"), {}, {}};
   for (const int32_t v : order_) output_.bias.push_back(tensors.output_bias[v]);
   direct_ = Transposed(tensors.direct, d, d, variable, variable, same, "direct.weight");
+  if (!tensors.window) return;
+  window_.emplace(*tensors.window);
+  if (window_->pixels() != d || !std::ranges::is_sorted(order_))
+    Refuse("a window needs an image of as many pixels as there are variables, in ascending order");
 }
 
 AutoregressiveNetwork::Block::Block(const AutoregressiveNetwork& network)
@@ -100,6 +104,7 @@ AutoregressiveNetwork::Block::Block(const AutoregressiveNetwork& network)
     before.emplace_back(layer.units);
     after.emplace_back(layer.units);
   }
+  if (network.window_) window = WindowNetwork::Block(*network.window_);
 }
 
 void AutoregressiveNetwork::Load(std::span<const float> row, int64_t lane, Block& block) const {
@@ -112,7 +117,13 @@ void AutoregressiveNetwork::Store(const Block& block, int64_t lane, std::span<fl
     row[order_[position]] = block.x[position].lane[lane];
 }
 
+void AutoregressiveNetwork::SkipTo(int64_t position, Block& block) const {
+  if (window_) block.first_features = window_->FirstNeeded(position);
+}
+
 void AutoregressiveNetwork::FinishUnits(int64_t position, Block& block) const {
+  if (window_ && position >= block.first_features)
+    window_->ComputeFeatures(block.x.data(), position, block.window);
   if (position == 0) return;
   int64_t inputs = dimension();
   for (size_t k = 0; k < hidden_.size(); ++k) {
@@ -133,6 +144,7 @@ void AutoregressiveNetwork::ComputeLogOdds(int64_t position, Block& block) const
   Lanes& sum = block.log_odds[position];
   std::ranges::fill(sum.lane, output_.bias[position]);
   kernels_.dot(direct_.data() + position * dimension(), block.x.data(), position, sum);
+  if (window_) window_->AddLogOdds(block.window, sum);
   if (hidden_.empty()) return;
   const Layer& last = hidden_.back();
   kernels_.dot(output_.weight.data() + position * last.units, block.after.back().data(),
@@ -143,6 +155,7 @@ void AutoregressiveNetwork::ComputeLogOdds(int64_t position, Block& block) const
 std::vector<Lanes> AutoregressiveNetwork::Gradient(const Block& block) const {
   const int64_t d = dimension();
   std::vector<Lanes> slopes(d);
+  std::vector<Lanes> pulls(window_ ? d : 0);
   std::vector<std::vector<Lanes>> units;
   for (const Layer& layer : hidden_) units.emplace_back(layer.units);
   for (int64_t p = 0; p < d; ++p) {
@@ -153,10 +166,12 @@ std::vector<Lanes> AutoregressiveNetwork::Gradient(const Block& block) const {
       slopes[p].lane[lane] -= block.log_odds[p].lane[lane];
     }
     kernels_.spread(direct_.data() + p * d, pull, p, slopes.data());
+    if (window_) pulls[p] = pull;
     if (hidden_.empty()) continue;
     kernels_.spread(output_.weight.data() + p * hidden_.back().units, pull, hidden_.back().final_units[p],
                     units.back().data());
   }
+  if (window_) window_->AddGradient(block.x.data(), pulls, slopes);
   for (size_t k = hidden_.size(); k-- > 0;) {
     const Layer& layer = hidden_[k];
     const int64_t inputs = k == 0 ? d : hidden_[k - 1].units;

@@ -5,6 +5,7 @@
 
 #include "ort_ed/base_distribution.h"
 #include "sampler/base/lanes.h"
+#include "sampler/base/window_network.h"
 
 namespace ort_ed {
 
@@ -25,11 +26,15 @@ class AutoregressiveNetwork {
     std::vector<std::vector<Lanes>> before;  // of each layer's units: their inputs ...
     std::vector<std::vector<Lanes>> after;   // ... and what they make of them
     std::vector<Lanes> log_odds;             // of each position
+    WindowNetwork::Block window;
+    int64_t first_features = 0;  // the first position whose features of the window are wanted
   };
 
   void Load(std::span<const float> row, int64_t lane, Block& block) const;
   void Store(const Block& block, int64_t lane, std::span<float> row) const;
 
+  // No log odds of positions before this one will be asked for.
+  void SkipTo(int64_t position, Block& block) const;
   // Computes the hidden units that see positions up to `position` - 1 and no less; those of earlier positions
   // must be known.
   void FinishUnits(int64_t position, Block& block) const;
@@ -58,6 +63,7 @@ class AutoregressiveNetwork {
   std::vector<Layer> hidden_;
   Layer output_;               // its units are the positions
   std::vector<float> direct_;  // positions x positions
+  std::optional<WindowNetwork> window_;
 };
 
 }  // namespace ort_ed

@@ -21,6 +21,28 @@ std::vector<float> BaseDistribution::DrawRows(uint64_t seed, uint64_t first_row,
 
 namespace {
 
+WindowTensors ReadWindow(const EnergyModel& model, const WindowDescription& description) {
+  WindowTensors tensors{.height = description.height,
+                        .width = description.width,
+                        .window_height = description.window_height,
+                        .window_width = description.window_width,
+                        .window = {},
+                        .places = {},
+                        .blocks = {},
+                        .output = {}};
+  const auto layer = [&](const std::string& name) {
+    return WindowTensors::Layer{model.BaseTensor(name + ".weight"), model.BaseTensor(name + ".bias")};
+  };
+  tensors.window = layer("window");
+  tensors.places = model.BaseTensor("window_place");
+  for (int64_t k = 1; k <= description.blocks; ++k) {
+    const std::string name = "window_block" + std::to_string(k);
+    tensors.blocks.push_back({layer(name), layer(name + "_mix")});
+  }
+  tensors.output = layer("window_output");
+  return tensors;
+}
+
 AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
   const AutoregressiveDescription& learned = *model.metadata().base;
   const std::string prefix = BaseNetworkPrefix(network);
@@ -40,6 +62,7 @@ AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
   tensors.output = std::move(output.weight);
   tensors.output_bias = std::move(output.bias);
   tensors.direct = model.BaseTensor(prefix + "direct.weight");
+  if (learned.window) tensors.window = ReadWindow(model, *learned.window);
   return tensors;
 }
 

@@ -144,7 +144,8 @@ class Rewriter {
 
   bool ReplaceConv(onnx::NodeProto& node) {
     const TensorInfo *x = FloatTensor(node.input(0), 4), *w = FloatTensor(node.input(1), 4);
-    if (!x || !w || w->shape[0].value < kNarrowest || x->shape[2].value < 1 || x->shape[3].value < 1)
+    if (!x || !w || (w->shape[0].value < kNarrowest && w->shape[0].value != 1) || x->shape[2].value < 1 ||
+        x->shape[3].value < 1)
       return false;
     if (IntAttribute(node, "group", 1) != 1) return false;
     const auto* auto_pad = FindAttribute(node, "auto_pad");

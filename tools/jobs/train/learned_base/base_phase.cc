@@ -32,7 +32,12 @@ MadeBaseOptions ReadOptions(const TrainOptions& options) {
 
 Choice ChooseNetwork(const TrainOptions& options) {
   const MadeBaseOptions base = ReadOptions(options);
-  return {"made", {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
+  Choice network = {"made",
+                    {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
+  if (base.base_window.empty()) return network;
+  network.options.insert(
+      {{"window", base.base_window}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
+  return network;
 }
 
 // The options of the phase as a run of its own.
@@ -107,6 +112,7 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   EnergySpec spec;
   spec.architecture = ChooseNetwork(options);
   spec.dimension = dataset.training->columns();
+  spec.image_shape = ParseImageShape(options.network.image_shape);
   spec.seed = static_cast<uint64_t>(options.batch.seed);
   onnx::ModelProto model;
   try {

@@ -1,0 +1,110 @@
+#include "models/architectures/window_part.h"
+
+#include <cmath>
+#include <vector>
+
+#include "models/graph/model_edits.h"
+#include "ort_ed/error.h"
+#include "ort_ed/metadata.h"
+#include "runtime/support/text.h"
+
+namespace ort_ed {
+namespace {
+
+struct Kernel {
+  int64_t height, width;  // its last row is the pixel's own, its middle column too
+  bool own;               // whether the pixel itself is seen
+};
+
+constexpr Kernel kBlockKernel = {kWindowBlockHeight, kWindowBlockWidth, true};
+constexpr Kernel kPoint = {1, 1, true};
+
+bool IsSeen(const Kernel& kernel, int64_t row, int64_t column) {
+  const int64_t middle = kernel.width / 2;
+  return row < kernel.height - 1 || column < middle + (kernel.own ? 1 : 0);
+}
+
+int64_t CountSeen(const Kernel& kernel) {
+  return (kernel.height - 1) * kernel.width + kernel.width / 2 + (kernel.own ? 1 : 0);
+}
+
+class Builder {
+ public:
+  explicit Builder(const EnergyContext& context) : context_(context), graph_(*context.x.graph) {}
+
+  // Weights of pixels that come later are 0, and a training keeps them there.
+  Value Conv(const std::string& name, const Value& x, int64_t inputs, int64_t outputs, const Kernel& kernel,
+             double scale) {
+    const std::vector<int64_t> shape = {outputs, inputs, kernel.height, kernel.width};
+    const double bound = scale * std::sqrt(3.0 / static_cast<double>(inputs * CountSeen(kernel)));
+    std::vector<float> weight = context_.initialiser.Uniform(shape, bound);
+    for (int64_t i = 0; i < std::ssize(weight); ++i)
+      if (!IsSeen(kernel, i / kernel.width % kernel.height, i % kernel.width)) weight[i] = 0;
+    const std::vector<int64_t> bias = {outputs};
+    return Op("Conv",
+              {x, Parameter(name + ".weight", shape, weight),
+               Parameter(name + ".bias", bias, context_.initialiser.Fill(bias, 0))},
+              {{"kernel_shape", std::vector{kernel.height, kernel.width}},
+               {"strides", std::vector<int64_t>{1, 1}},
+               {"pads", std::vector<int64_t>{kernel.height - 1, kernel.width / 2, 0, kernel.width / 2}}});
+  }
+
+  Value Parameter(const std::string& name, const std::vector<int64_t>& shape,
+                  const std::vector<float>& values) {
+    return graph_.Parameter(kBaseTensorPrefix + name, shape, values);
+  }
+
+  static Value Swish(const Value& x) { return x * Sigmoid(x); }
+
+ private:
+  const EnergyContext& context_;
+  GraphBuilder& graph_;
+};
+
+std::vector<int64_t> ParseWindow(const EnergyContext& context, const WindowOptions& options) {
+  if (context.image_shape.empty())
+    throw OptionError("image_shape", "must be given: a window looks at the pixels of an image, e.g. 28x28");
+  const auto window = ParseShape(options.window);
+  if (!window || (*window)[1] % 2 == 0 || (*window)[0] > context.image_shape[0] ||
+      (*window)[1] > 2 * context.image_shape[1])
+    throw OptionError("window",
+                      "must be HEIGHTxWIDTH with an odd width, not larger than the image, e.g. "
+                      "7x15; not '" +
+                          options.window + "'");
+  return *window;
+}
+
+}  // namespace
+
+// A residual network with weights that all pixels share (van den Oord et al. 2016 have such networks): the
+// window, then blocks f + mix(swish(conv(swish(f)))).
+Value WindowLogOdds(const EnergyContext& context, const WindowOptions& options) {
+  const std::vector<int64_t> window = ParseWindow(context, options);
+  const int64_t height = context.image_shape[0], width = context.image_shape[1], maps = options.maps;
+  Builder build(context);
+  const Value image = Reshape(context.x, std::vector<int64_t>{0, 1, height, width});
+  Value features = build.Conv("window", image, 1, maps, {window[0], window[1], /*own=*/false}, 1);
+  // Where in the image a pixel stands.
+  const std::vector<int64_t> places = {1, maps, height, width};
+  features = features + build.Parameter("window_place", places, context.initialiser.Fill(places, 0));
+  for (int64_t block = 1; block <= options.blocks; ++block) {
+    const std::string name = "window_block" + std::to_string(block);
+    const Value inner = build.Conv(name, Builder::Swish(features), maps, maps, kBlockKernel, 1.4);
+    features = features + build.Conv(name + "_mix", Builder::Swish(inner), maps, maps, kPoint, 0.5);
+  }
+  const Value log_odds = build.Conv("window_output", Builder::Swish(features), maps, 1, kPoint, 0.1);
+  SetMetadata(
+      context.x.graph->model(), metadata_key::kBaseWindow,
+      ShapeText(context.image_shape) + "," + ShapeText(window) + "," + std::to_string(options.blocks));
+  return Reshape(log_odds, std::vector<int64_t>{0, height * width});
+}
+
+void WindowOptions::Describe(Declare<WindowOptions>& declare) {
+  using Self = WindowOptions;
+  declare("window", &Self::window, "HxW",
+          "of images: pixels above and to the left that a part with shared weights sees, e.g. 7x15");
+  declare("maps", &Self::maps, "[1, 4096]", "features of each pixel in that part").When("window", "*");
+  declare("blocks", &Self::blocks, "[0, 100]", "its residual blocks").When("window", "*");
+}
+
+}  // namespace ort_ed

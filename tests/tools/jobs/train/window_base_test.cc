@@ -1,0 +1,144 @@
+// A base with a window over images: the graph and the sampler's network are one normalised law.
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "models/architectures/energy_spec.h"
+#include "models/graph/model_edits.h"
+#include "ort_ed/base_distribution.h"
+#include "ort_ed/metadata.h"
+#include "ort_ed/random.h"
+#include "tests/sampler/law_test.h"
+#include "tests/support/error_matchers.h"
+#include "tools/jobs/loaded_model.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kDimension = 12, kStates = int64_t{1} << kDimension;
+
+onnx::ModelProto Window(const OptionMap& more = {}, std::vector<int64_t> image_shape = {3, 4}) {
+  OptionMap options = {{"hidden", "9"}, {"window", "2x5"}, {"maps", 4}, {"blocks", 2}};
+  for (const auto& [key, value] : more) options.insert_or_assign(key, value);
+  return BuildModel({.architecture = {"made", options},
+                     .dimension = kDimension,
+                     .image_shape = std::move(image_shape),
+                     .seed = 5});
+}
+
+// With weights so large that every part counts.
+LoadedModel Loud(const OptionMap& more = {}) {
+  onnx::ModelProto model = Window(more);
+  RandomStream random(1, 2, 3, 4);
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (!tensor.name().starts_with(kBaseTensorPrefix)) continue;
+    std::vector<float> values(static_cast<size_t>(ElementCount(tensor)));
+    std::copy_n(reinterpret_cast<const float*>(tensor.raw_data().data()), values.size(), values.begin());
+    const bool masked = tensor.name().ends_with(".weight");
+    for (float& value : values)
+      if (!masked || value != 0) value += 0.3f * static_cast<float>(random.Normal());
+    tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  }
+  return LoadedModel(model, "test");
+}
+
+Law GraphLaw(const LoadedModel& model) {
+  std::vector<float> energies(kStates);
+  model.energy_model().Energy(AllStates(kDimension), energies);
+  Law law;
+  for (const float energy : energies) law.push_back(std::exp(-energy));
+  return law;
+}
+
+TEST(WindowBase, GraphAndSamplerAreOneNormalisedLaw) {
+  for (const int64_t blocks : {0, 1, 3}) {
+    const LoadedModel model = Loud({{"blocks", blocks}});
+    const Law law = GraphLaw(model);
+    EXPECT_NEAR(std::accumulate(law.begin(), law.end(), 0.0), 1, 1e-4) << blocks;
+    std::vector<double> energies(kStates);
+    MakeBaseDistribution(model.energy_model())->Energy(AllStates(kDimension), energies);
+    for (int64_t s = 0; s < kStates; ++s) ASSERT_NEAR(energies[s], -std::log(law[s]), 1e-3) << s;
+  }
+}
+
+// Features of pixels far above the start are not computed: nothing may depend on them.
+TEST(WindowBase, RefillsByTheConditionalLaw) {
+  const LoadedModel model = Loud({{"blocks", 1}});
+  const auto base = MakeBaseDistribution(model.energy_model());
+  const Law law = GraphLaw(model);
+  for (const int64_t start : {0, 5, 9}) {
+    constexpr int64_t kRows = 40000;
+    std::vector<float> rows(kRows * kDimension);
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i % kDimension % 3 == 1);
+    const std::vector<float> row(rows.begin(), rows.begin() + kDimension);
+    base->autoregressive()->Refill({5, 77, 0, 0}, std::vector<int64_t>(kRows, start), rows);
+    Law conditional(kStates);
+    double total = 0;
+    for (int64_t s = 0; s < kStates; ++s) {
+      bool kept = true;
+      for (int64_t i = 0; i < start; ++i) kept &= static_cast<float>(s >> i & 1) == row[i];
+      if (kept) total += conditional[s] = law[s];
+    }
+    for (double& p : conditional) p /= total;
+    std::map<uint32_t, double> counts;
+    for (size_t r = 0; r < rows.size(); r += kDimension)
+      ++counts[StateNumber(std::span(rows).subspan(r, kDimension))];
+    ExpectLaw(counts, conditional, "from " + std::to_string(start));
+  }
+}
+
+TEST(WindowBase, GradientIsThatOfTheEnergy) {
+  const auto base = MakeBaseDistribution(Loud().energy_model());
+  constexpr int64_t kRows = 20;
+  std::vector<float> rows = AllStates(kDimension);
+  rows.erase(rows.begin(), rows.begin() + 1000 * kDimension);
+  rows.resize(kRows * kDimension);
+  std::vector<double> energies(kRows), above(kRows), below(kRows);
+  std::vector<float> gradients(rows.size());
+  base->EnergyAndGradient(rows, energies, gradients);
+  constexpr float kStep = 1.0f / 64;
+  for (int64_t i = 0; i < kDimension; ++i) {
+    const auto shifted = [&](float by, std::vector<double>& result) {
+      std::vector<float> moved = rows;
+      for (int64_t r = 0; r < kRows; ++r) moved[r * kDimension + i] += by;
+      base->Energy(moved, result);
+    };
+    shifted(kStep, above);
+    shifted(-kStep, below);
+    for (int64_t r = 0; r < kRows; ++r)
+      EXPECT_NEAR(gradients[r * kDimension + i], (above[r] - below[r]) / (2 * kStep), 1e-2) << r << " " << i;
+  }
+}
+
+TEST(WindowBase, RefusesWhatIsNotNormalised) {
+  for (const char* name : {"base/window.weight", "base/window_block1.weight"}) {
+    onnx::ModelProto model = Window();
+    onnx::TensorProto& tensor = *FindInitialiser(model, name);
+    std::string values = tensor.raw_data();
+    const float one = 1;  // the last entry is a pixel to the right
+    values.replace(values.size() - sizeof(float), sizeof(float), reinterpret_cast<const char*>(&one),
+                   sizeof(float));
+    tensor.set_raw_data(values);
+    const LoadedModel loaded(model, "test");
+    ExpectError(
+        ErrorCode::kBadModel, [&] { MakeBaseDistribution(loaded.energy_model()); }, "later ones");
+  }
+}
+
+TEST(WindowBase, RefusesWhatDoesNotFit) {
+  const auto refuse = [](const OptionMap& options, const std::string& words) {
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { Window(options); }, words);
+  };
+  refuse({{"window", "2x4"}}, "odd width");
+  refuse({{"window", "9x3"}}, "not larger than the image");
+  refuse({{"window", "wide"}}, "HEIGHTxWIDTH");
+  refuse({{"order", "random"}}, "ascending");
+  refuse({{"orders", 2}}, "one network");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { Window({}, {}); }, "image");
+}
+
+}  // namespace
+}  // namespace ort_ed
