@@ -20,7 +20,7 @@ std::vector<float> BaseDistribution::DrawRows(uint64_t seed, uint64_t first_row,
 
 std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model, int threads) {
   const std::optional<AutoregressiveDescription>& learned = model.metadata().base;
-  if (!learned) return std::make_shared<BernoulliBase>(BernoulliBase::OfModel(model));
+  if (!learned) return std::make_shared<ProductBase>(ProductBase::OfModel(model));
   AutoregressiveTensors tensors;
   tensors.order = learned->order;
   for (int64_t variable = 0; learned->order.empty() && variable < model.dimension(); ++variable)
