@@ -7,13 +7,21 @@
 namespace ort_ed {
 namespace {
 
-void CheckBinary(const std::vector<float>& states, int64_t dimension) {
+void CheckStates(const std::vector<float>& states, const Variables& variables) {
+  const int64_t dimension = variables.dimension();
   for (size_t i = 0; i < states.size(); ++i) {
     if (states[i] != 0 && states[i] != 1) {
       throw Error(ErrorCode::kBadData, "the initial state of chain " + std::to_string(i / dimension) +
                                            " is " + std::to_string(states[i]) + " at variable " +
                                            std::to_string(i % dimension) + "; only 0 and 1 are states");
     }
+  }
+  if (variables.all_binary()) return;
+  for (size_t begin = 0; begin < states.size(); begin += dimension) {
+    const auto row = std::span(states).subspan(begin, dimension);
+    if (const auto broken = variables.FindBroken(row))
+      throw Error(ErrorCode::kBadData, "in the initial state of chain " + std::to_string(begin / dimension) +
+                                           " " + variables.DescribeBroken(row, *broken));
   }
 }
 
@@ -57,7 +65,7 @@ Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64
                                                  std::to_string(target.dimension()) + " values, not " +
                                                  std::to_string(states.size()) + " values");
   }
-  CheckBinary(states, target.dimension());
+  CheckStates(states, target.variables());
   return MakeChains(target, std::move(states), seed, first_chain);
 }
 

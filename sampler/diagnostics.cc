@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "sampler/hamming.h"
+
 namespace ort_ed {
 namespace {
 
@@ -98,14 +100,20 @@ void TraceRecorder::Record(const Chains& chains) {
   chains_ = std::min(chains.count, kMaxChains);
   dimension_ = chains.dimension;
   std::vector<uint8_t> states(chains.states.begin(), chains.states.begin() + chains_ * dimension_);
-  if (calls_ > 0)
-    distance_ += static_cast<double>(
-        std::inner_product(states.begin(), states.end(), last_.begin(), int64_t{0}, std::plus<>(),
-                           [](uint8_t a, uint8_t b) { return static_cast<int64_t>(a != b); }));
+  if (calls_ > 0) distance_ += CountChanges(states);
   last_ = states;
   energies_.Add(calls_, {chains.energies.begin(), chains.energies.begin() + chains_});
   states_.Add(calls_, std::move(states));
   ++calls_;
+}
+
+// Since the last call, in all recorded chains.
+double TraceRecorder::CountChanges(const std::vector<uint8_t>& states) const {
+  const Variables variables = variables_.all_binary() ? Variables::Binary(dimension_) : variables_;
+  int64_t changes = 0;
+  for (int64_t begin = 0; begin < std::ssize(states); begin += dimension_)
+    changes += HammingDistance(variables, states.data() + begin, last_.data() + begin);
+  return static_cast<double>(changes);
 }
 
 template <typename Kept, typename Value>

@@ -15,6 +15,7 @@ class ModelEnergy final : public EnergyFunction {
   explicit ModelEnergy(EnergyModel model) : model_(std::move(model)) {}
 
   int64_t dimension() const override { return model_.dimension(); }
+  Variables variables() const override { return model_.variables(); }
   bool HasGradient() const override { return model_.HasGradient(); }
 
   void Energy(std::span<const float> rows, std::span<double> energies) const override {
@@ -51,18 +52,42 @@ class ModelEnergy final : public EnergyFunction {
   EnergyModel model_;
 };
 
+class EnergyOfVariables final : public EnergyFunction {
+ public:
+  EnergyOfVariables(std::shared_ptr<const EnergyFunction> energy, const Variables& variables)
+      : energy_(std::move(energy)), variables_(variables) {}
+
+  int64_t dimension() const override { return energy_->dimension(); }
+  Variables variables() const override { return variables_; }
+  bool HasGradient() const override { return energy_->HasGradient(); }
+  const QuadraticEnergy* quadratic() const override { return energy_->quadratic(); }
+  void Energy(std::span<const float> rows, std::span<double> energies) const override {
+    energy_->Energy(rows, energies);
+  }
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override {
+    energy_->EnergyAndGradient(rows, energies, gradients);
+  }
+
+ private:
+  std::shared_ptr<const EnergyFunction> energy_;
+  Variables variables_;
+};
+
 }  // namespace
+
+std::shared_ptr<const EnergyFunction> WithVariables(std::shared_ptr<const EnergyFunction> energy,
+                                                    const Variables& variables) {
+  if (variables.all_binary()) return energy;
+  return std::make_shared<EnergyOfVariables>(std::move(energy), variables);
+}
 
 std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
                                                          const EnergyFunctionOptions& options) {
-  if (!model.variables().all_binary())
-    throw Error(ErrorCode::kInvalidArgument,
-                "the model has variables with more than two states, between which samplers and estimators of "
-                "log Z do not move yet; it can be trained and its energies can be computed");
   auto energy = std::make_shared<ModelEnergy>(model);
   const std::optional<int> degree = model.metadata().degree;
   if (!degree || *degree > 2) return energy;
-  if (auto quadratic = DetectQuadratic(*energy, options)) return quadratic;
+  if (auto quadratic = DetectQuadratic(*energy, options)) return WithVariables(quadratic, model.variables());
   return energy;
 }
 

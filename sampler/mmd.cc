@@ -21,6 +21,20 @@ struct NamedKernel {
 };
 constexpr NamedKernel kKernels[] = {{"hamming", MmdKernel::kHamming}, {"linear", MmdKernel::kLinear}};
 
+// How pairs of rows are compared: the kernel, of the number of bits that differ or that both have.
+struct PairKernel {
+  MmdKernel kernel;
+  double bandwidth;
+  int64_t bits;       // of a row
+  int64_t variables;  // of a row
+  bool by_states;     // a bit for each state of each variable, of which exactly one is set
+
+  double Value(int64_t count) const {
+    if (kernel == MmdKernel::kLinear) return static_cast<double>(count);
+    return std::exp(-bandwidth * static_cast<double>(by_states ? variables - count : count));
+  }
+};
+
 // Rows as 64-bit words: distances and scalar products are popcounts.
 class BitRows {
  public:
@@ -42,74 +56,93 @@ class BitRows {
   std::vector<uint64_t> bits_;
 };
 
-// How many pairs have each distance (kHamming) or scalar product (kLinear): integers, so that the result does
-// not depend on the order of summation.
+// A bit for each state of each variable, so that the ones that two rows share tell where they agree.
+std::vector<uint8_t> OneBitPerState(std::span<const uint8_t> rows, const Variables& variables) {
+  std::vector<uint8_t> bits;
+  for (size_t begin = 0; begin < rows.size(); begin += variables.dimension()) {
+    for (int64_t v = 0; v < variables.size(); ++v) {
+      bits.resize(bits.size() + variables.states(v));
+      bits[bits.size() - variables.states(v) + variables.State(rows.data() + begin, v)] = 1;
+    }
+  }
+  return bits;
+}
+
+// How many pairs have each count of bits: integers, so that the result does not depend on the order of
+// summation.
 using Counts = std::vector<int64_t>;
 
 // Adds the pairs of row `i` of a with the rows of b from `first` on.
-void AddPairs(const BitRows& a, int64_t i, const BitRows& b, int64_t first, MmdKernel kernel,
-              Counts& counts) {
+void AddPairs(const BitRows& a, int64_t i, const BitRows& b, int64_t first, bool different, Counts& counts) {
   for (int64_t j = first; j < b.count(); ++j) {
-    int common = 0;
+    int count = 0;
     for (int64_t word = 0; word < a.words(); ++word) {
       const uint64_t x = a.row(i)[word];
       const uint64_t y = b.row(j)[word];
-      common += std::popcount(kernel == MmdKernel::kHamming ? x ^ y : x & y);
+      count += std::popcount(different ? x ^ y : x & y);
     }
-    ++counts[common];
+    ++counts[count];
   }
 }
 
-Counts CountPairs(const BitRows& a, const BitRows& b, bool distinct, int64_t dimension, MmdKernel kernel,
-                  int threads) {
+Counts CountPairs(const BitRows& a, const BitRows& b, bool distinct, const PairKernel& kernel, int threads) {
   constexpr int64_t kBlockRows = 64;
+  const bool different = kernel.kernel == MmdKernel::kHamming && !kernel.by_states;
   std::vector<Counts> of_block((a.count() + kBlockRows - 1) / kBlockRows);
   ParallelFor(threads, std::ssize(of_block), 2.0 * static_cast<double>(a.count() * b.count() * a.words()),
               [&](int64_t block) {
-                Counts counts(dimension + 1);
+                Counts counts(kernel.bits + 1);
                 const int64_t end = std::min(a.count(), (block + 1) * kBlockRows);
                 for (int64_t i = block * kBlockRows; i < end; ++i)
-                  AddPairs(a, i, b, distinct ? i + 1 : 0, kernel, counts);
+                  AddPairs(a, i, b, distinct ? i + 1 : 0, different, counts);
                 of_block[block] = std::move(counts);
               });
-  Counts total(dimension + 1);
+  Counts total(kernel.bits + 1);
   for (const Counts& counts : of_block)
-    for (int64_t value = 0; value <= dimension; ++value) total[value] += counts[value];
+    for (size_t value = 0; value < total.size(); ++value) total[value] += counts[value];
   return total;
 }
 
-double MeanKernel(const Counts& counts, MmdKernel kernel, double bandwidth) {
+double MeanKernel(const Counts& counts, const PairKernel& kernel) {
   double sum = 0;
   int64_t pairs = 0;
-  for (size_t value = 0; value < counts.size(); ++value) {
-    const auto v = static_cast<double>(value);
-    sum +=
-        static_cast<double>(counts[value]) * (kernel == MmdKernel::kHamming ? std::exp(-bandwidth * v) : v);
-    pairs += counts[value];
+  for (int64_t count = 0; count < std::ssize(counts); ++count) {
+    sum += static_cast<double>(counts[count]) * kernel.Value(count);
+    pairs += counts[count];
   }
   return sum / static_cast<double>(pairs);
+}
+
+double SquaredMmd(const BitRows& a, const BitRows& b, const PairKernel& kernel, int threads) {
+  if (a.count() < 2 || b.count() < 2)
+    throw Error(ErrorCode::kInvalidArgument,
+                "the maximum mean discrepancy takes at least two rows on either side");
+  const auto mean = [&](const BitRows& x, const BitRows& y, bool distinct) {
+    return MeanKernel(CountPairs(x, y, distinct, kernel, threads), kernel);
+  };
+  return mean(a, a, true) + mean(b, b, true) - 2 * mean(a, b, false);
 }
 
 }  // namespace
 
 MmdKernel ParseMmdKernel(const std::string& name) { return FindNamed(kKernels, name, "kernel").kernel; }
 
-double SquaredMmd(std::span<const uint8_t> a, std::span<const uint8_t> b, int64_t dimension, MmdKernel kernel,
-                  double bandwidth, int threads) {
-  const BitRows rows_a(a, dimension);
-  const BitRows rows_b(b, dimension);
-  if (rows_a.count() < 2 || rows_b.count() < 2)
-    throw Error(ErrorCode::kInvalidArgument,
-                "the maximum mean discrepancy takes at least two rows on either side");
-  const auto mean = [&](const BitRows& x, const BitRows& y, bool distinct) {
-    return MeanKernel(CountPairs(x, y, distinct, dimension, kernel, threads), kernel, bandwidth);
-  };
-  return mean(rows_a, rows_a, true) + mean(rows_b, rows_b, true) - 2 * mean(rows_a, rows_b, false);
+double SquaredMmd(std::span<const uint8_t> a, std::span<const uint8_t> b, const Variables& variables,
+                  MmdKernel kernel, double bandwidth, int threads) {
+  PairKernel pairs{kernel, bandwidth, variables.dimension(), variables.size(), false};
+  if (variables.all_binary() || kernel != MmdKernel::kHamming)
+    return SquaredMmd(BitRows(a, pairs.bits), BitRows(b, pairs.bits), pairs, threads);
+  pairs.by_states = true;
+  pairs.bits = 0;
+  for (int64_t v = 0; v < variables.size(); ++v) pairs.bits += variables.states(v);
+  return SquaredMmd(BitRows(OneBitPerState(a, variables), pairs.bits),
+                    BitRows(OneBitPerState(b, variables), pairs.bits), pairs, threads);
 }
 
 std::vector<double> SquaredMmdOfShuffled(std::span<const uint8_t> a, std::span<const uint8_t> b,
-                                         int64_t dimension, int64_t repeats, uint64_t seed, MmdKernel kernel,
-                                         double bandwidth, int threads) {
+                                         const Variables& variables, int64_t repeats, uint64_t seed,
+                                         MmdKernel kernel, double bandwidth, int threads) {
+  const int64_t dimension = variables.dimension();
   std::vector<uint8_t> rows(a.begin(), a.end());
   rows.insert(rows.end(), b.begin(), b.end());
   const auto row = [&](uint32_t i) { return rows.begin() + i * dimension; };
@@ -123,7 +156,7 @@ std::vector<double> SquaredMmdOfShuffled(std::span<const uint8_t> a, std::span<c
       if (j != i - 1) std::swap_ranges(row(j), row(j) + dimension, row(i - 1));
     }
     values.push_back(
-        SquaredMmd(all.first(a.size()), all.last(b.size()), dimension, kernel, bandwidth, threads));
+        SquaredMmd(all.first(a.size()), all.last(b.size()), variables, kernel, bandwidth, threads));
   }
   return values;
 }

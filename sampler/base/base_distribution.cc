@@ -70,7 +70,7 @@ AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
 
 std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model, int threads) {
   const std::optional<AutoregressiveDescription>& learned = model.metadata().base;
-  if (!learned) return std::make_shared<BernoulliBase>(BernoulliBase::OfModel(model));
+  if (!learned) return std::make_shared<ProductBase>(ProductBase::OfModel(model));
   std::vector<AutoregressiveTensors> networks;
   for (int64_t network = 0; network < std::ssize(learned->orders); ++network)
     networks.push_back(ReadNetwork(model, network));

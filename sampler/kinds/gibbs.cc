@@ -1,4 +1,7 @@
+#include <optional>
+
 #include "ort_ed/random.h"
+#include "sampler/kinds/block_gibbs.h"
 #include "sampler/kinds/free_sites.h"
 #include "sampler/kinds/heat_bath.h"
 #include "sampler/kinds/sampler_kinds.h"
@@ -8,18 +11,25 @@
 namespace ort_ed {
 namespace {
 
-// Redraws one coordinate at a time from its conditional distribution. For any energy but a quadratic one
-// every update flips one bit of each chain in place, evaluates all of them as one batch, and takes back what
-// is not kept.
+// Redraws one variable at a time from its conditional distribution. Where all are binary, for any energy but
+// a quadratic one, every update flips one bit of each chain in place, evaluates all of them as one batch, and
+// takes back what is not kept.
 class Gibbs final : public Sampler {
  public:
   using Options = ScanOptions;
 
   Gibbs(const EnergyPath& target, const Options& options, int threads)
-      : target_(target), independent_(target.base->independent()), options_(options), threads_(threads) {}
+      : target_(target), independent_(target.base->independent()), options_(options), threads_(threads) {
+    if (!target.variables().all_binary())
+      by_states_.emplace(target, BlockGibbs::Options{.scan = options, .block = 1}, threads, kGibbsPurpose);
+  }
 
-  void Step(Chains& chains, int64_t steps) override { Run(chains, steps, false); }
-  void StepReversed(Chains& chains, int64_t steps) override { Run(chains, steps, true); }
+  void Step(Chains& chains, int64_t steps) override {
+    by_states_ ? by_states_->Step(chains, steps) : Run(chains, steps, false);
+  }
+  void StepReversed(Chains& chains, int64_t steps) override {
+    by_states_ ? by_states_->StepReversed(chains, steps) : Run(chains, steps, true);
+  }
 
  private:
   void Run(Chains& chains, int64_t steps, bool backwards) {
@@ -94,18 +104,19 @@ class Gibbs final : public Sampler {
   }
 
   EnergyPath target_;
-  const BernoulliBase* independent_;  // null: the base is something else
+  const ProductBase* independent_;  // null: the base is something else
   Options options_;
   int threads_;
   std::vector<RandomStream> random_;      // of each chain
   std::vector<int32_t> sites_;            // flipped in each chain; -1: none
   std::vector<double> flipped_energies_;  // with that flip
   std::vector<double> flipped_base_energies_;
+  std::optional<BlockGibbs> by_states_;  // where some variables have more than two states
 };
 
 }  // namespace
 
 extern const SamplerKind kGibbsSampler =
-    MakeSamplerKind<Gibbs>("gibbs", "one coordinate at a time from its conditional distribution");
+    MakeSamplerKind<Gibbs>("gibbs", "one variable at a time from its conditional distribution");
 
 }  // namespace ort_ed

@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "runtime/support/parallel_for.h"
+#include "sampler/hamming.h"
 
 namespace ort_ed {
 namespace {
 
-// Clipping is part of the proposal, so it costs no exactness; exp(150) leaves room for sums and products.
-constexpr double kLargestGain = 150;
 // A quadratic energy and its gradient follow from flips for so many steps, then rounding is cleared away.
 constexpr uint64_t kRefreshSteps = 256;
 
@@ -19,12 +18,13 @@ size_t DrawWeighted(std::span<const double> weights, double total, RandomStream&
   double rest = random.UniformDouble() * total;
   size_t drawn = 0;
   while (drawn + 1 < weights.size() && rest >= weights[drawn]) rest -= weights[drawn++];
+  while (weights[drawn] == 0 && drawn > 0) --drawn;  // rounding may lead past the last that can be drawn
   return drawn;
 }
 
 void GradientSampler::Step(Chains& chains, int64_t steps) {
-  const FreeSites free(chains);
-  moves_.resize(chains.count, Move{RandomStream(0, 0, 0, 0), {}, 0});
+  const FreeSites free(chains, variables_);
+  moves_.resize(chains.count, Move{RandomStream(0, 0, 0, 0), {}, {}, 0});
   states_.resize(chains.states.size());
   energies_.resize(chains.count);
   base_energies_.resize(chains.count);
@@ -71,26 +71,59 @@ void GradientSampler::Gains(double beta, std::span<const int32_t> sites, const f
   }
 }
 
+LocalStates GradientSampler::Local(double beta, std::span<const int32_t> sites, const float* state,
+                                   const float* gradient, const float* base_gradient) const {
+  std::vector<double> slopes(variables_.dimension());
+  for (size_t i = 0; i < slopes.size(); ++i) {
+    const double base = independent_ != nullptr ? independent_->fields()[i] : base_gradient[i];
+    slopes[i] = (1 - beta) * base + beta * gradient[i];
+  }
+  return {variables_, sites, state, slopes};
+}
+
 void GradientSampler::Propose(const Chains& chains, const FreeSites& free, int64_t chain) {
   const std::span<const int32_t> sites = free.of(chain);
-  const int64_t offset = chain * chains.dimension;
   Move& move = moves_[chain];
   move.random = RandomStream(chains.seed, purpose_, chains.step, chains.first_chain + chain);
   move.flips.clear();
+  move.changes.clear();
+  move.log_forward = 0;
+  const int64_t offset = chain * chains.dimension;
+  std::copy_n(chains.states.data() + offset, chains.dimension, states_.data() + offset);
+  base_energies_[chain] = chains.base_energies[chain];
+  if (sites.empty()) return;
+  variables_.all_binary() ? ProposeFlips(chains, sites, chain) : ProposeChanges(chains, sites, chain);
+}
+
+void GradientSampler::ProposeFlips(const Chains& chains, std::span<const int32_t> sites, int64_t chain) {
+  const int64_t offset = chain * chains.dimension;
+  Move& move = moves_[chain];
   std::vector<double> gains;
   Gains(chains.betas[chain], sites, chains.states.data() + offset, chains.gradients.data() + offset,
         chains.base_gradients.data() + offset, gains);
-  move.log_forward = sites.empty() ? 0 : proposal_->Propose(gains, move.random, move.flips);
-
+  move.log_forward = proposal_.flips->Propose(gains, move.random, move.flips);
   float* state = states_.data() + offset;
-  std::copy_n(chains.states.data() + offset, chains.dimension, state);
-  base_energies_[chain] = chains.base_energies[chain];
   for (const int32_t flip : move.flips) {
     const int32_t site = sites[flip];
     state[site] = 1 - state[site];
     if (independent_ != nullptr)
       base_energies_[chain] += (2 * state[site] - 1) * independent_->fields()[site];
   }
+}
+
+void GradientSampler::ProposeChanges(const Chains& chains, std::span<const int32_t> sites, int64_t chain) {
+  const int64_t offset = chain * chains.dimension;
+  Move& move = moves_[chain];
+  const LocalStates local = Local(chains.betas[chain], sites, chains.states.data() + offset,
+                                  chains.gradients.data() + offset, chains.base_gradients.data() + offset);
+  move.log_forward = proposal_.changes->Propose(local, move.random, move.changes);
+  float* state = states_.data() + offset;
+  for (const StateChange& change : move.changes) {
+    const int32_t variable = local.variable_of(change.to);
+    variables_.SetState(state, sites[variable], change.to - local.first(variable));
+  }
+  if (independent_ != nullptr)
+    base_energies_[chain] = independent_->Energy({state, static_cast<size_t>(chains.dimension)});
 }
 
 void GradientSampler::EvaluateProposals(Chains& chains) {
@@ -122,25 +155,34 @@ void GradientSampler::FollowFlips(const Chains& chains, int64_t chain) {
   }
 }
 
-bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_t chain) {
-  Move& move = moves_[chain];
-  if (move.flips.empty()) return true;
+double GradientSampler::LogReverse(const Chains& chains, std::span<const int32_t> sites,
+                                   int64_t chain) const {
   const int64_t offset = chain * chains.dimension;
   const double beta = chains.betas[chain];
+  const float *state = states_.data() + offset, *gradient = gradients_.data() + offset,
+              *base_gradient = base_gradients_.data() + offset;
+  const Move& move = moves_[chain];
+  if (!variables_.all_binary())
+    return proposal_.changes->LogReverse(Local(beta, sites, state, gradient, base_gradient), move.changes);
   std::vector<double> gains;
-  Gains(beta, free.of(chain), states_.data() + offset, gradients_.data() + offset,
-        base_gradients_.data() + offset, gains);
+  Gains(beta, sites, state, gradient, base_gradient, gains);
+  return proposal_.flips->LogReverse(gains, move.flips);
+}
+
+bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_t chain) {
+  Move& move = moves_[chain];
+  if (move.flips.empty() && move.changes.empty()) return true;
+  const double beta = chains.betas[chain];
+  const double log_reverse = LogReverse(chains, free.of(chain), chain);
   const double gain = (1 - beta) * (chains.base_energies[chain] - base_energies_[chain]) +
                       beta * (chains.energies[chain] - energies_[chain]);
-  return std::log(move.random.UniformDouble()) <
-         gain + proposal_->LogReverse(gains, move.flips) - move.log_forward;
+  return std::log(move.random.UniformDouble()) < gain + log_reverse - move.log_forward;
 }
 
 void GradientSampler::Take(Chains& chains, int64_t chain) const {
   const int64_t offset = chain * chains.dimension;
-  int64_t distance = 0;
-  for (int64_t i = offset; i < offset + chains.dimension; ++i)
-    distance += states_[i] != chains.states[i] ? 1 : 0;
+  const int64_t distance =
+      HammingDistance(variables_, states_.data() + offset, chains.states.data() + offset);
   if (distance == 0) return;
   ++chains.counters.acceptances;
   chains.counters.bits_flipped += distance;

@@ -41,18 +41,55 @@ class LocallyInformedFlips final : public FlipProposal {
   int flips_;
 };
 
+// The same by variables and states: `flips` changes of distinct variables. Where a variable comes twice,
+// which could not be undone by the same rule, the chain stays.
+class LocallyInformedChanges final : public ChangeProposal {
+ public:
+  explicit LocallyInformedChanges(int changes) : changes_(changes) {}
+
+  double Propose(const LocalStates& local, RandomStream& random,
+                 std::vector<StateChange>& changes) const override {
+    const std::vector<double> weights = MoveWeights(local);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<uint8_t> changed(local.size());
+    double log_probability = 0;
+    for (int i = 0; i < changes_; ++i) {
+      const auto to = static_cast<int32_t>(DrawWeighted(weights, total, random));
+      if (changed[local.variable_of(to)]++ != 0) {
+        changes.clear();
+        return 0;
+      }
+      changes.push_back({local.current(local.variable_of(to)), to});
+      log_probability += local.Gain(to) - std::log(total);
+    }
+    return log_probability;
+  }
+
+  double LogReverse(const LocalStates& local, std::span<const StateChange> changes) const override {
+    const std::vector<double> weights = MoveWeights(local);
+    const double log_total = std::log(std::accumulate(weights.begin(), weights.end(), 0.0));
+    double sum = 0;
+    for (const StateChange& change : changes) sum += local.Gain(change.from) - log_total;
+    return sum;
+  }
+
+ private:
+  int changes_;
+};
+
 class Gwg final : public GradientSampler {
  public:
   struct Options {
     int flips = 1;
     static void Describe(Declare<Options>& declare) {
-      declare("flips", &Options::flips, "[1, inf)", "coordinates proposed at once");
+      declare("flips", &Options::flips, "[1, inf)", "variables proposed at once");
     }
   };
 
   Gwg(const EnergyPath& target, const Options& options, int threads)
-      : GradientSampler(target, threads, kGwgPurpose, std::make_unique<LocallyInformedFlips>(options.flips)) {
-  }
+      : GradientSampler(target, threads, kGwgPurpose,
+                        {std::make_unique<LocallyInformedFlips>(options.flips),
+                         std::make_unique<LocallyInformedChanges>(options.flips)}) {}
 };
 
 }  // namespace

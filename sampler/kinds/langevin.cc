@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numeric>
 
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/heat_bath.h"
@@ -42,6 +43,47 @@ class LangevinFlips final : public FlipProposal {
   double cost_;
 };
 
+// The same by variables and states: every variable on its own, whose other states cost as much as a flip.
+class LangevinChanges final : public ChangeProposal {
+ public:
+  explicit LangevinChanges(double step_size) : cost_(1 / (2 * step_size)) {}
+
+  double Propose(const LocalStates& local, RandomStream& random,
+                 std::vector<StateChange>& changes) const override {
+    double log_probability = 0;
+    for (int64_t v = 0; v < local.size(); ++v) {
+      const std::vector<double> weights = Weights(local, v);
+      const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+      const size_t drawn = DrawWeighted(weights, total, random);
+      const int32_t to = local.first(v) + static_cast<int32_t>(drawn);
+      if (to != local.current(v)) changes.push_back({local.current(v), to});
+      log_probability += std::log(weights[drawn]) - std::log(total);
+    }
+    return log_probability;
+  }
+
+  double LogReverse(const LocalStates& local, std::span<const StateChange> changes) const override {
+    double log_probability = 0;
+    for (int64_t v = 0; v < local.size(); ++v) {
+      const std::vector<double> weights = Weights(local, v);
+      log_probability -= std::log(std::accumulate(weights.begin(), weights.end(), 0.0));
+    }
+    for (const StateChange& change : changes) log_probability += local.Gain(change.from) - cost_;
+    return log_probability;
+  }
+
+ private:
+  // Of the states of a variable; 1 where it is.
+  std::vector<double> Weights(const LocalStates& local, int64_t variable) const {
+    std::vector<double> weights;
+    for (int32_t state = local.first(variable); state < local.end(variable); ++state)
+      weights.push_back(state == local.current(variable) ? 1 : std::exp(local.Gain(state) - cost_));
+    return weights;
+  }
+
+  double cost_;
+};
+
 enum class Correction : bool { kNone, kMetropolis };
 
 template <uint32_t purpose, Correction correction>
@@ -50,7 +92,9 @@ class Langevin final : public GradientSampler {
   using Options = LangevinOptions;
 
   Langevin(const EnergyPath& target, const Options& options, int threads)
-      : GradientSampler(target, threads, purpose, std::make_unique<LangevinFlips>(options.step_size),
+      : GradientSampler(target, threads, purpose,
+                        {std::make_unique<LangevinFlips>(options.step_size),
+                         std::make_unique<LangevinChanges>(options.step_size)},
                         correction == Correction::kMetropolis) {}
 };
 

@@ -52,12 +52,19 @@ struct Annealing::Impl {
         std::ssize(other.ends) != done * dimension || std::ssize(other.partial) != chains.count)
       return false;
     if (chains.count == 0) return other.moves == 0;
-    const bool binary = std::ranges::all_of(chains.states, [](float v) { return v == 0.0f || v == 1.0f; });
     return chains.count > 0 && chains.count <= options.chains - done && chains.dimension == dimension &&
            chains.first_chain == static_cast<uint64_t>(done) && other.moves >= 0 && other.moves < steps() &&
-           std::ssize(chains.states) == chains.count * dimension && binary &&
+           std::ssize(chains.states) == chains.count * dimension && AreStates(chains.states) &&
            std::ssize(chains.energies) == chains.count && std::ssize(chains.base_energies) == chains.count &&
            std::ssize(chains.betas) == chains.count;
+  }
+
+  bool AreStates(std::span<const float> rows) const {
+    const Variables variables = target.variables();
+    const int64_t dimension = variables.dimension();
+    for (int64_t begin = 0; !variables.all_binary() && begin < std::ssize(rows); begin += dimension)
+      if (variables.FindBroken(rows.subspan(begin, dimension))) return false;
+    return std::ranges::all_of(rows, [](float v) { return v == 0.0f || v == 1.0f; });
   }
 
   void StartBatch() {

@@ -8,20 +8,35 @@
 namespace ort_ed {
 namespace {
 
-constexpr int64_t kBlockBits = 12;
-
-// All states of the lowest `bits` coordinates, the other coordinates 0.
-std::vector<float> LowStates(int64_t dimension, int64_t bits) {
-  std::vector<float> rows((int64_t{1} << bits) * dimension);
-  for (int64_t row = 0; row < int64_t{1} << bits; ++row)
-    for (int64_t i = 0; i < bits; ++i) rows[row * dimension + i] = static_cast<float>(row >> i & 1);
-  return rows;
+int64_t BlockRows(int64_t dimension) {
+  constexpr int64_t kMostRows = 4096, kMostValues = int64_t{1} << 22;
+  return std::clamp<int64_t>(kMostValues / dimension, 1, kMostRows);
 }
 
-void SetHighBits(std::vector<float>& rows, int64_t dimension, int64_t bits, int64_t block) {
-  for (size_t row = 0; row < rows.size(); row += dimension)
-    for (int64_t i = bits; i < dimension; ++i) rows[row + i] = static_cast<float>(block >> (i - bits) & 1);
-}
+// Goes through all states, the first variable fastest.
+class StateCounter {
+ public:
+  explicit StateCounter(const Variables& variables)
+      : variables_(variables), states_(variables.size()), row_(variables.dimension()) {
+    for (int64_t v = 0; v < variables.size(); ++v) variables.SetState(row_.data(), v, 0);
+  }
+
+  const std::vector<float>& row() const { return row_; }
+
+  // After the last state the first comes again.
+  void Next() {
+    for (int64_t v = 0; v < std::ssize(states_); ++v) {
+      states_[v] = states_[v] + 1 < variables_.states(v) ? states_[v] + 1 : 0;
+      variables_.SetState(row_.data(), v, states_[v]);
+      if (states_[v] != 0) return;
+    }
+  }
+
+ private:
+  Variables variables_;
+  std::vector<int64_t> states_;  // of each variable
+  std::vector<float> row_;
+};
 
 // A sum of exponentials whose largest term is not known beforehand.
 class RunningLogSum {
@@ -44,24 +59,38 @@ class RunningLogSum {
 
 }  // namespace
 
+std::optional<int64_t> CountStates(const Variables& variables) {
+  int64_t states = 1;
+  for (int64_t v = 0; v < variables.size(); ++v)
+    if ((states *= variables.states(v)) > kMaxExactStates) return std::nullopt;
+  return states;
+}
+
 LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_progress) {
-  const int64_t dimension = energy.dimension();
-  if (dimension > kMaxExactDimension) {
+  const Variables variables = energy.variables();
+  const std::optional<int64_t> states = CountStates(variables);
+  if (!states) {
+    const std::string how_many =
+        variables.all_binary() ? "takes 2^D states and ends at D = " + std::to_string(kMaxExactDimension) +
+                                     "; this model has D = " + std::to_string(energy.dimension())
+                               : "ends at 2^" + std::to_string(kMaxExactDimension) +
+                                     " states; the variables of this model have more together";
     throw Error(ErrorCode::kInvalidArgument,
-                "exact enumeration takes 2^D states and ends at D = " + std::to_string(kMaxExactDimension) +
-                    "; this model has D = " + std::to_string(dimension) +
-                    ": use annealed importance sampling");
+                "exact enumeration " + how_many + ": use annealed importance sampling");
   }
-  const int64_t bits = std::min(dimension, kBlockBits);
-  const int64_t blocks = int64_t{1} << (dimension - bits);
-  std::vector<float> rows = LowStates(dimension, bits);
-  std::vector<double> energies(int64_t{1} << bits);
+  const int64_t block_rows = BlockRows(variables.dimension());
+  StateCounter counter(variables);
+  std::vector<float> rows;
+  std::vector<double> energies;
   RunningLogSum sum;
-  for (int64_t block = 0; block < blocks; ++block) {
-    SetHighBits(rows, dimension, bits, block);
+  for (int64_t done = 0; done < *states; done += std::ssize(energies)) {
+    energies.resize(std::min(block_rows, *states - done));
+    rows.clear();
+    for (size_t i = 0; i < energies.size(); ++i, counter.Next())
+      rows.insert(rows.end(), counter.row().begin(), counter.row().end());
     energy.Energy(rows, energies);
     sum.Add(energies);
-    if (on_progress) on_progress((block + 1) << bits, blocks << bits);
+    if (on_progress) on_progress(done + std::ssize(energies), *states);
   }
   LogZEstimate estimate;
   estimate.method = "exact";
@@ -71,7 +100,7 @@ LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_prog
                 "log Z is not finite: some state has an energy of minus infinity, or none a finite one; look "
                 "for divergence in the model's training");
   }
-  estimate.samples = blocks << bits;
+  estimate.samples = *states;
   estimate.effective_samples = static_cast<double>(estimate.samples);
   return estimate;
 }

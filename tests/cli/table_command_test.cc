@@ -1,5 +1,6 @@
 // Tables as they lie in companies, from training to scores.
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -156,12 +157,72 @@ TEST_F(TableCommand, SamplesAreTablesAgain) {
               ::testing::MatchesRegex("smokes,coughs,old\n(yes|no),yes,true\nno,(yes|no),(true|false)\n"));
 }
 
-TEST_F(TableCommand, SamplersRefuseCategoriesForNow) {
+// Categories, numbers and holes through every command that a model of a table knows.
+TEST_F(TableCommand, WhatIsLearnedIsSampledFilledAndExplained) {
   ASSERT_EQ(Train().exit_code, 0);
-  const CommandResult result = RunOrtEd({"sample", Path("run/model.onnx"), "-o", Path("out.csv")});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("more than two states"));
-  EXPECT_FALSE(std::filesystem::exists(Path("out.csv")));
+  const std::string model = Path("run/model.onnx");
+  for (const char* sampler : {"gibbs", "gwg"}) {
+    const CommandResult drawn = RunOrtEd(
+        {"sample", model, "-n", "30", "--steps", "20", "--sampler", sampler, "-o", Path("samples.csv")});
+    ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+    EXPECT_THAT(drawn.err, HasSubstr("variables per record"));
+    const std::string samples = ReadBytes(Path("samples.csv"));
+    EXPECT_TRUE(samples.starts_with("age,drink,size,member\n")) << samples;
+    EXPECT_THAT(samples, AllOf(HasSubstr("\"coffee, black\","), HasSubstr(",false\n")));
+    EXPECT_EQ(RunOrtEd({"score", model, Path("samples.csv")}).exit_code, 0);
+  }
+  const std::string start =
+      RunOrtEd({"sample", model, "--init", Path("samples.csv"), "--steps", "2", "-o", "-"}).out;
+  EXPECT_EQ(std::ranges::count(start, '\n'), 31);
+
+  WriteBytes(Path("holes.csv"), "who,age,drink,size,member\n1,50,tea,,true\n2,,milk,S,\n");
+  const CommandResult filled =
+      RunOrtEd({"sample", model, "--clamp", Path("holes.csv"), "--steps", "20", "-o", "-"});
+  ASSERT_EQ(filled.exit_code, 0) << filled.err;
+  EXPECT_THAT(filled.out, testing::MatchesRegex("age,drink,size,member\n[0-9]+,tea,[A-Z()a-z]*,true\n"
+                                                "[0-9]*,milk,S,(true|false)\n"));
+  const CommandResult imputed =
+      RunOrtEd({"impute", model, Path("holes.csv"), "--steps", "20", "-o", Path("probabilities.csv")});
+  ASSERT_EQ(imputed.exit_code, 0) << imputed.err;
+  EXPECT_THAT(imputed.err, HasSubstr("3 cells of 2 rows"));
+  EXPECT_THAT(ReadBytes(Path("probabilities.csv")),
+              AllOf(HasSubstr("\"drink = coffee, black\",drink = milk"), HasSubstr("size = S")));
+
+  const CommandResult explained = RunOrtEd({"explain", model, Path("samples.csv"), "--top", "4", "-o",
+                                            Path("surprise.png"), "--conditionals", Path("each.csv")});
+  ASSERT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("  drink   is coffee, black with probability"),
+                                   HasSubstr("  age     is ["), HasSubstr("expected")));
+  EXPECT_TRUE(ReadBytes(Path("each.csv")).starts_with("age,drink,size,member\n"));
+  const auto json =
+      nlohmann::json::parse(RunOrtEd({"explain", model, Path("samples.csv"), "--top", "4", "--json"}).out);
+  EXPECT_EQ(json["rows"].size(), 30);
+  EXPECT_EQ(json["variables"][1]["name"], "drink");
+  for (const auto& each : json["rows"][0]["surprising"]) EXPECT_TRUE(each["expected"].is_string()) << each;
+}
+
+TEST_F(TableCommand, WhatIsLearnedIsEvaluatedAndReported) {
+  ASSERT_EQ(Train({"--method", "pcd", "--negatives", "1"}).exit_code, 0);
+  const std::string model = Path("run/model.onnx");
+  const CommandResult log_z = RunOrtEd({"logz", model, "--estimator", "exact", "--write"});
+  ASSERT_EQ(log_z.exit_code, 0) << log_z.err;
+  EXPECT_THAT(log_z.out, HasSubstr("exact"));
+  const CommandResult evaluated = RunOrtEd({"eval", model, "--data", Path("drinks.csv"), "--samples", "50",
+                                            "--steps", "10", "--mmd-null", "3", "--png", Path("e.png")});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  EXPECT_THAT(evaluated.out, AllOf(HasSubstr("400 of 4 variables in 26 bits"), HasSubstr("bits per variable"),
+                                   HasSubstr("squared MMD, hamming")));
+  const CommandResult annealed =
+      RunOrtEd({"eval", model, "--data", Path("drinks.csv"), "--estimator", "ais", "--temperatures", "20",
+                "--chains", "20", "--samples", "0", "--raise-rows", "5"});
+  ASSERT_EQ(annealed.exit_code, 0) << annealed.err;
+  EXPECT_THAT(annealed.out, HasSubstr("by RAISE"));
+  EXPECT_EQ(RunOrtEd({"compare", Path("run"), model, "--data", Path("drinks.csv")}).exit_code, 0);
+  const CommandResult reported = RunOrtEd({"report", Path("run"), "--data", Path("drinks.csv"), "--steps",
+                                           "10", "--samples", "20", "-o", Path("report.html")});
+  ASSERT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_THAT(ReadBytes(Path("report.html")),
+              AllOf(HasSubstr("drink = milk"), HasSubstr("<th>drink</th>"), HasSubstr("4<small>26 states")));
 }
 
 // A 2 among bits is a mistake, unless somebody says that it is a category.

@@ -52,6 +52,30 @@ TEST(SquaredMmd, MatchesTheDefinition) {
   }
 }
 
+// Two bits change where a variable goes to another of its states; that is one variable.
+TEST(SquaredMmd, CountsVariablesAndNotTheirBits) {
+  const Variables variables(
+      {{.name = "colour", .kind = VariableKind::kNominal, .labels = {"red", "green", "blue"}},
+       {.name = "on"},
+       {.name = "side", .kind = VariableKind::kNominal, .labels = {"left", "right"}}});
+  const auto rows = [&](int64_t count, uint64_t seed, std::vector<uint8_t>& numbers) {
+    RandomStream random(seed, 1, 0, 0);
+    std::vector<uint8_t> all(count * variables.dimension());
+    for (int64_t row = 0; row < count; ++row)
+      for (int64_t v = 0; v < variables.size(); ++v) {
+        numbers.push_back(static_cast<uint8_t>(random.Below(static_cast<uint32_t>(variables.states(v)))));
+        variables.SetState(&all[row * variables.dimension()], v, numbers.back());
+      }
+    return all;
+  };
+  std::vector<uint8_t> states_a, states_b;
+  const auto a = rows(20, 1, states_a), b = rows(31, 2, states_b);
+  EXPECT_NEAR(SquaredMmd(a, b, variables), Naive(states_a, states_b, variables.size(), false), 1e-12);
+  EXPECT_NEAR(SquaredMmd(a, b, variables, MmdKernel::kLinear), Naive(a, b, variables.dimension(), true),
+              1e-9);
+  EXPECT_EQ(SquaredMmdOfShuffled(a, b, variables, 3, 1).size(), 3);
+}
+
 TEST(SquaredMmd, IsZeroInExpectationForOneDistribution) {
   double sum = 0, squares = 0;
   constexpr int kRepeats = 100;

@@ -182,9 +182,36 @@ inline std::shared_ptr<TestEnergy> MlpEnergy(int64_t dimension, int64_t hidden, 
   });
 }
 
+// Two binary variables among others with 3, 4 and 2 states: 96 states in 11 bits.
+inline Variables MixedVariables() {
+  return Variables({
+      {.name = "colour", .kind = VariableKind::kNominal, .labels = {"red", "green", "blue"}},
+      {.name = "on"},
+      {.name = "size", .kind = VariableKind::kOrdered, .labels = {"S", "M", "L"}, .missing = true},
+      {.name = "late"},
+      {.name = "side", .kind = VariableKind::kNominal, .labels = {"left", "right"}},
+  });
+}
+
+// Probabilities of the states of MixedVariables().
+inline std::vector<float> MixedMeans() {
+  return {0.5f, 0.3f, 0.2f, 0.7f, 0.1f, 0.2f, 0.3f, 0.4f, 0.2f, 0.35f, 0.65f};
+}
+
+inline std::shared_ptr<const EnergyFunction> MixedMlpEnergy(uint64_t seed) {
+  const Variables variables = MixedVariables();
+  return WithVariables(MlpEnergy(variables.dimension(), 12, seed), variables);
+}
+inline std::shared_ptr<const EnergyFunction> MixedDenseEnergy(uint64_t seed) {
+  const Variables variables = MixedVariables();
+  return WithVariables(DenseEnergy(variables.dimension(), 0.15, seed), variables);
+}
+
 using Law = std::vector<double>;  // probability of each state number
 
+// Bits that are no state have none.
 inline Law ExactLaw(const EnergyPath& target, double beta = 1) {
+  const Variables variables = target.variables();
   const std::vector<float> rows = AllStates(target.dimension());
   Law law(size_t{1} << target.dimension());
   target.energy->Energy(rows, law);
@@ -193,6 +220,8 @@ inline Law ExactLaw(const EnergyPath& target, double beta = 1) {
   double lowest = INFINITY;
   for (size_t s = 0; s < law.size(); ++s) {
     law[s] = beta * law[s] + (1 - beta) * base_energies[s];
+    const std::span row(&rows[s * target.dimension()], static_cast<size_t>(target.dimension()));
+    if (variables.FindBroken(row)) law[s] = INFINITY;
     lowest = std::min(lowest, law[s]);
   }
   double total = 0;

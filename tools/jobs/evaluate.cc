@@ -128,7 +128,7 @@ void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
 double EvaluateResult::NllError() const { return std::hypot(energy.standard_error, log_z.standard_error); }
 
 double EvaluateResult::BitsPerDimension() const {
-  return Nll() / (static_cast<double>(dimension) * std::log(2.0));
+  return Nll() / (static_cast<double>(variables) * std::log(2.0));
 }
 
 EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const EvaluateOptions& options,
@@ -145,6 +145,7 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   result.entropy = FindEntropy(options.density, data);
   result.rows = data.rows;
   result.dimension = data.columns;
+  result.variables = model.variables().size();
   result.data_energies = Energies(model, data);
   result.energy = ComputeMean(result.data_energies);
   result.base_nll = BaseNll(model, data, options.threads);

@@ -33,7 +33,8 @@ struct MeanValue {
 
 struct EvaluateResult : JobResult {
   int64_t rows = 0;
-  int64_t dimension = 0;
+  int64_t dimension = 0;  // bits of a row
+  int64_t variables = 0;
   std::vector<float> data_energies;
   MeanValue energy;                     // of the data
   LogZEstimate log_z;                   // the value the likelihood is computed with
@@ -48,7 +49,7 @@ struct EvaluateResult : JobResult {
   double Nll() const { return energy.value + log_z.log_z; }
   // Not finite where it is not known: of one row, or of one chain.
   double NllError() const;
-  double BitsPerDimension() const;
+  double BitsPerDimension() const;  // of a variable
 };
 
 // How likely the data is under the model, and how the model's samples compare with it. Stopped early, the

@@ -8,6 +8,7 @@
 #include "runtime/support/text.h"
 #include "tools/picture/pictures.h"
 #include "tools/report/html.h"
+#include "tools/report/row_table.h"
 #include "tools/report/svg_chart.h"
 
 namespace ort_ed {
@@ -38,6 +39,13 @@ Canvas RowsPicture(std::span<const uint8_t> rows, int64_t dimension, const Shape
 
 std::span<const uint8_t> FirstRows(const RowTable& table, int64_t rows) {
   return std::span(table.values).first(static_cast<size_t>(std::min(rows, table.rows) * table.columns));
+}
+
+std::string FirstRowsAsTable(const Variables& variables, const RowTable& table) {
+  constexpr int64_t kMost = 15;
+  std::vector<ShownRow> rows;
+  for (int64_t row = 0; row < std::min(kMost, table.rows); ++row) rows.push_back({{}, table.Row(row)});
+  return RowTableHtml(variables, {}, rows);
 }
 
 std::string Duration(double seconds) {
@@ -94,16 +102,27 @@ std::string OnesOf(const ReportView& view, int64_t row) {
   return Join(names, ", ") + (all > kMost ? fmt::format(" and {} more", all - kMost) : "");
 }
 
-std::string RowTableHtml(const ReportView& view, const std::vector<int64_t>& rows) {
+std::string ScoreCell(const ReportView& view, int64_t row) {
+  return Number(view.result.log_likelihood ? LogLikelihood(view, row)
+                                           : view.result.data_energies[static_cast<size_t>(row)]);
+}
+
+const char* ScoreName(const ReportView& view) { return view.result.log_likelihood ? "log p" : "energy"; }
+
+std::string RowsAsTable(const ReportView& view, const std::vector<int64_t>& rows) {
+  std::vector<ShownRow> shown;
+  for (const int64_t row : rows)
+    shown.push_back({{std::to_string(row + 1), ScoreCell(view, row)}, view.data->rows.Row(row)});
+  return RowTableHtml(view.result.variables, {"row", ScoreName(view)}, shown);
+}
+
+std::string OnesTableHtml(const ReportView& view, const std::vector<int64_t>& rows) {
   std::string html = fmt::format(
       "<div class=\"scroll\"><table><tr><th>row</th><th>{}</th><th>variables that are 1</th></tr>",
-      view.result.log_likelihood ? "log p" : "energy");
+      ScoreName(view));
   for (const int64_t row : rows)
-    html +=
-        fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>", row + 1,
-                    Number(view.result.log_likelihood ? LogLikelihood(view, row)
-                                                      : view.result.data_energies[static_cast<size_t>(row)]),
-                    Escape(OnesOf(view, row)));
+    html += fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>", row + 1,
+                        ScoreCell(view, row), Escape(OnesOf(view, row)));
   return html + "</table></div>";
 }
 
@@ -158,7 +177,7 @@ std::string KeyFigures(const ReportView& view) {
     html += Figure("log-likelihood of a row", fmt::format("{:.4g} nats", mean.value),
                    fmt::format("{}; {} rows", PlusMinus(mean.standard_error), view.data->rows.rows));
     html += Figure("bits per variable",
-                   Number(-mean.value / (static_cast<double>(result.dimension) * std::log(2.0))));
+                   Number(-mean.value / (static_cast<double>(result.variables.size()) * std::log(2.0))));
   }
   if (result.log_z)
     html += Figure("log Z", Number(result.log_z->log_z),
@@ -166,7 +185,8 @@ std::string KeyFigures(const ReportView& view) {
                                result.log_z->standard_error == 0 ? "without error"
                                                                  : PlusMinus(result.log_z->standard_error),
                                result.log_z->method.empty() ? "an unknown method" : result.log_z->method));
-  html += Figure("variables", fmt::format("{}", result.dimension));
+  html += Figure("variables", fmt::format("{}", result.variables.size()),
+                 result.variables.all_binary() ? "" : fmt::format("{} states as bits", result.dimension));
   html +=
       Figure("parameters", fmt::format("{}", result.parameters), view.source.model.metadata().architecture);
   if (view.source.steps)
@@ -203,6 +223,7 @@ std::string Samples(const ReportView& view) {
   const Shape& shape = view.source.model.metadata().image_shape;
   const int64_t shown = shape ? 64 : 60;
   const auto card = [&](const std::string& title, const RowTable& rows, const std::string& note) {
+    if (!result.variables.all_binary()) return Card(title, FirstRowsAsTable(result.variables, rows), note);
     return Card(title, Image(RowsPicture(FirstRows(rows, shown), result.dimension, shape), title), note);
   };
   std::string html = "<div class=\"grid-2\">\n";
@@ -230,7 +251,8 @@ std::string EnergyHistograms(const ReportView& view) {
 
 std::string MeansAndCorrelations(const ReportView& view) {
   if (view.data == nullptr) return "";
-  ScatterChart means{.title = "P(x = 1) of each variable",
+  const bool binary = view.result.variables.all_binary();
+  ScatterChart means{.title = binary ? "P(x = 1) of each variable" : "probability of each state",
                      .x_label = "data",
                      .y_label = "samples",
                      .low = 0,
@@ -243,13 +265,14 @@ std::string MeansAndCorrelations(const ReportView& view) {
                             fmt::format("{}: data {:.3f}, samples {:.3f}",
                                         NameOf(view, static_cast<int64_t>(i)), mean.data, mean.model)});
   }
-  ScatterChart pairs{.title = "correlations of pairs of variables",
-                     .x_label = "data",
-                     .y_label = "samples",
-                     .low = -1,
-                     .high = 1,
-                     .points = {},
-                     .note = {}};
+  ScatterChart pairs{
+      .title = binary ? "correlations of pairs of variables" : "correlations of pairs of states",
+      .x_label = "data",
+      .y_label = "samples",
+      .low = -1,
+      .high = 1,
+      .points = {},
+      .note = {}};
   for (const PairCorrelation& pair : view.result.correlations)
     pairs.points.push_back(
         {pair.correlation.data, pair.correlation.model,
@@ -284,7 +307,9 @@ std::string WeightPictures(const ReportView& view) {
 
 std::string ExtremeRows(const ReportView& view) {
   if (view.data == nullptr) return "";
-  const auto show = view.source.model.metadata().image_shape ? RowImages : RowTableHtml;
+  const auto show = !view.result.variables.all_binary()        ? RowsAsTable
+                    : view.source.model.metadata().image_shape ? RowImages
+                                                               : OnesTableHtml;
   return "<div class=\"grid-2\">\n" + Card("most likely", show(view, view.result.most_likely)) +
          Card("least likely", show(view, view.result.least_likely)) + "</div>\n";
 }

@@ -31,6 +31,6 @@ class ContrastiveDivergenceChains final : public ModelChains {
 
 extern const NegativeKind kCdNegatives;
 const NegativeKind kCdNegatives = SourceKind<ContrastiveDivergenceChains>(
-    "cd", "samples of the model by chains that start at the rows", "contrastive-divergence");
+    "cd", "samples of the model by chains that start at the rows", "contrastive-divergence", RowKind::kAny);
 
 }  // namespace ort_ed

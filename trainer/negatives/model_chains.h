@@ -14,7 +14,7 @@ namespace ort_ed {
 struct ChainOptions {
   Choice sampler = "gibbs";
   std::optional<int64_t> chain_steps = {};
-  double validation_epsilon = 0.1;
+  std::optional<double> validation_epsilon = {};
 
   static void Describe(Declare<ChainOptions>& declare);
 };
@@ -25,8 +25,8 @@ struct ChainOptions {
 // The loss that such negatives are made for says nothing about how good a model is: it is near 0 all the
 // time. Models are compared by their energy discrepancy with bernoulli noise, which is lowest for the
 // distribution of the data whatever the model was trained by; with the same noise and M it can be compared
-// with that of
-// --method bernoulli.
+// with that of --method bernoulli. Where variables have more than two states, the noise is that of
+// MethodForCategories().
 class ModelChains : public NegativeSource {
  public:
   ModelChains(const ChainOptions& options, const RowContext& rows);
@@ -44,13 +44,14 @@ class ModelChains : public NegativeSource {
   // By the steps of one training step.
   void Advance(const StepView& view, States& states) const;
 
-  int64_t dimension() const { return base_->dimension(); }
+  int64_t dimension() const { return variables_.dimension(); }
   const BaseDistribution& base() const { return *base_; }  // where chains start that start anew
 
  private:
   ChainOptions options_;
   int64_t chain_steps_;
   int threads_;
+  Variables variables_;
   std::shared_ptr<const BaseDistribution> base_;
   std::unique_ptr<NegativeSource> validation_;
 };

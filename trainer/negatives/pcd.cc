@@ -167,7 +167,8 @@ class PersistentChains final : public ModelChains {
 }  // namespace
 
 extern const NegativeKind kPcdNegatives;
-const NegativeKind kPcdNegatives = SourceKind<PersistentChains>(
-    "pcd", "samples of the model by chains that go on from step to step", "contrastive-divergence");
+const NegativeKind kPcdNegatives =
+    SourceKind<PersistentChains>("pcd", "samples of the model by chains that go on from step to step",
+                                 "contrastive-divergence", RowKind::kAny);
 
 }  // namespace ort_ed

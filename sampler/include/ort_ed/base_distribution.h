@@ -11,11 +11,12 @@
 
 namespace ort_ed {
 
-class BernoulliBase;
+class ProductBase;
 class AutoregressiveBase;
 
-// A distribution p0 on {0,1}^D that is normalised and easy to draw from: where paths to a model begin. Rows
-// are row-major, energies.size() of them. Const members may be called from any number of threads at once.
+// A distribution p0 on the states of variables over D bits that is normalised and easy to draw from: where
+// paths to a model begin. Rows are row-major, energies.size() of them. Const members may be called from any
+// number of threads at once.
 class ORT_ED_API BaseDistribution {
  public:
   virtual ~BaseDistribution() = default;
@@ -30,26 +31,32 @@ class ORT_ED_API BaseDistribution {
   virtual void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const = 0;
 
   // Not null for what it says: samplers then take shorter ways.
-  virtual const BernoulliBase* independent() const { return nullptr; }
+  virtual const ProductBase* independent() const { return nullptr; }
   virtual const AutoregressiveBase* autoregressive() const { return nullptr; }
 
   // Draws `count` new rows; throws kInvalidArgument if that is less than one or more than memory can hold.
   std::vector<float> DrawRows(uint64_t seed, uint64_t first_row, int64_t count) const;
 };
 
-// The base distribution of the model's metadata, else the uniform distribution. `threads`: that draw and
-// evaluate; 0: all cores. Throws kBadModel where what the file holds of it is damaged.
+// The base distribution of the model's metadata, else the uniform distribution over its states. `threads`:
+// that draw and evaluate; 0: all cores. Throws kBadModel where what the file holds of it is damaged.
 ORT_ED_API std::shared_ptr<const BaseDistribution> MakeBaseDistribution(const EnergyModel& model,
                                                                         int threads = 0);
 
-// A product of Bernoullis: U0(x) = constant + sum_i field_i x_i.
-class ORT_ED_API BernoulliBase final : public BaseDistribution {
+// Variables that know nothing of one another, binary ones and others: U0(x) = constant + sum_i field_i x_i
+// over the bits.
+class ORT_ED_API ProductBase final : public BaseDistribution {
  public:
-  // P(x_i = 1) = means[i], strictly between 0 and 1; else throws kInvalidArgument.
-  explicit BernoulliBase(std::span<const float> means);
-  static BernoulliBase Uniform(int64_t dimension);
-  // The Bernoullis of the model's metadata, else uniform.
-  static BernoulliBase OfModel(const EnergyModel& model);
+  // P(x_i = 1) = means[i], strictly between 0 and 1; else throws kInvalidArgument. Of a variable with more
+  // bits they are the probabilities of its states, which must add up to 1 but for rounding.
+  ProductBase(std::span<const float> means, const Variables& variables);
+  // Binary variables.
+  explicit ProductBase(std::span<const float> means);
+  // Every state of every variable as likely as the others.
+  static ProductBase Uniform(const Variables& variables);
+  static ProductBase Uniform(int64_t dimension) { return Uniform(Variables::Binary(dimension)); }
+  // The product in the model's metadata, else uniform.
+  static ProductBase OfModel(const EnergyModel& model);
 
   int64_t dimension() const override { return static_cast<int64_t>(fields_.size()); }
   using BaseDistribution::Energy;
@@ -58,16 +65,19 @@ class ORT_ED_API BernoulliBase final : public BaseDistribution {
   void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
                          std::span<float> gradients) const override;
   void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const override;
-  const BernoulliBase* independent() const override { return this; }
+  const ProductBase* independent() const override { return this; }
 
   std::span<const double> fields() const { return fields_; }  // dU0/dx
   double constant() const { return constant_; }
 
  private:
-  BernoulliBase() = default;
+  explicit ProductBase(const Variables& variables) : variables_(variables) {}
+
+  Variables variables_;
   std::vector<double> fields_;
   double constant_ = 0;
 };
+using BernoulliBase = ProductBase;  // former name
 
 // The tensors of the part of such a network that looks, of an image of height x width pixels, at a window
 // above each pixel and to its left, with weights that all pixels share:

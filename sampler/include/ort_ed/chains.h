@@ -16,8 +16,8 @@ struct StepCounters {
   int64_t energy_evaluations = 0;
   int64_t gradient_evaluations = 0;  // rows given to EnergyAndGradient
   int64_t proposals = 0;
-  int64_t acceptances = 0;     // proposals after which the state was another one (Gibbs: flips)
-  int64_t bits_flipped = 0;    // Hamming distance between the states before and after each proposal
+  int64_t acceptances = 0;     // proposals after which the state was another one
+  int64_t bits_flipped = 0;    // variables that changed, over all proposals
   int64_t swap_proposals = 0;  // tempering: exchanges of neighbouring temperatures
   int64_t swap_acceptances = 0;
 
@@ -39,7 +39,8 @@ struct Chains {
   // Tempering: states of each chain's hotter replicas, count x (temperatures - 1) x dimension; empty: they
   // start where their chain is.
   std::vector<float> replicas = {};
-  // 1: never changes. Empty, or `dimension` values for all chains, or count x dimension.
+  // 1: never changes; all bits of a variable, or none. Empty, or `dimension` values for all chains, or count
+  // x dimension.
   std::vector<uint8_t> clamped;
   uint64_t seed = 0;
   uint64_t step = 0;  // steps done; with seed and chain number it determines every random number
@@ -62,7 +63,8 @@ struct Chains {
 // Chains at beta = 1 that start from independent draws of the target's base distribution.
 ORT_ED_API Chains StartChains(const EnergyPath& target, int64_t count, uint64_t seed,
                               uint64_t first_chain = 0);
-// Chains at beta = 1 that start from given rows of 0 and 1; other values throw kBadData.
+// Chains at beta = 1 that start from given rows of 0 and 1; other values throw kBadData, and so do variables
+// with no or several ones among their bits.
 ORT_ED_API Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64_t seed,
                                 uint64_t first_chain = 0);
 

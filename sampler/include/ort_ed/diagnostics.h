@@ -22,9 +22,9 @@ struct Diagnostics {
   int64_t draws = 0;  // recorded of each chain
   double acceptance_rate = 0;
   double swap_rate = 0;      // tempering: of exchanges; else not a number
-  double jump_distance = 0;  // mean Hamming distance between the states of consecutive records
+  double jump_distance = 0;  // variables that changed between consecutive records, on average
 
-  // Of the energy; and of the coordinates the worst. Sizes are those of all chains together, as far as
+  // Of the energy; and of the bits the worst. Sizes are those of all chains together, as far as
   // records tell: of chains that forget faster than they are recorded, a lower bound.
   double energy_ess = 0;
   double energy_r_hat = 0;
@@ -43,6 +43,9 @@ class ORT_ED_API TraceRecorder {
  public:
   static constexpr int64_t kMaxChains = 32;
   static constexpr int64_t kMaxDraws = 512, kMaxEnergies = 4096;
+
+  TraceRecorder() = default;  // every bit is a variable
+  explicit TraceRecorder(const Variables& variables) : variables_(variables) {}
 
   // Called at equal distances, e.g. after every step.
   void Record(const Chains& chains);
@@ -64,6 +67,9 @@ class ORT_ED_API TraceRecorder {
   template <typename Kept, typename Value>
   void Diagnose(const Kept& records, const Value& value, double& ess, double& r_hat) const;
 
+  double CountChanges(const std::vector<uint8_t>& states) const;
+
+  Variables variables_;
   int64_t all_chains_ = 0;
   int64_t chains_ = 0;
   int64_t dimension_ = 0;

@@ -14,13 +14,15 @@ namespace ort_ed {
 
 class QuadraticEnergy;
 
-// An energy U on {0,1}^D as samplers and estimators see it. Rows are row-major, energies.size() of them.
-// Const members may be called from any number of threads at once.
+// An energy U on the states of variables over D bits, as samplers and estimators see it. Rows are row-major,
+// energies.size() of them. Const members may be called from any number of threads at once.
 class ORT_ED_API EnergyFunction {
  public:
   virtual ~EnergyFunction() = default;
 
-  virtual int64_t dimension() const = 0;
+  virtual int64_t dimension() const = 0;  // bits of a row
+  // Between whose states samplers move: D binary ones unless the energy says otherwise.
+  virtual Variables variables() const { return Variables::Binary(dimension()); }
   // In double, although models compute in float: sums and differences of energies are taken in double.
   virtual void Energy(std::span<const float> rows, std::span<double> energies) const = 0;
 
@@ -30,7 +32,8 @@ class ORT_ED_API EnergyFunction {
   virtual void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
                                  std::span<float> gradients) const = 0;
 
-  // Not null where U is known to be quadratic: samplers then update it incrementally.
+  // Not null where U is known to be quadratic in the bits: where all variables are binary, samplers then
+  // update it incrementally.
   virtual const QuadraticEnergy* quadratic() const { return nullptr; }
 };
 
@@ -74,6 +77,10 @@ class ORT_ED_API QuadraticEnergy final : public EnergyFunction {
   std::vector<Neighbour> neighbours_;
 };
 
+// The same energy between the states of these variables, where it knows nothing but bits.
+ORT_ED_API std::shared_ptr<const EnergyFunction> WithVariables(std::shared_ptr<const EnergyFunction> energy,
+                                                               const Variables& variables);
+
 // Called now and then by long computations with the work done and the whole of it; may throw to stop them.
 using WorkCallback = std::function<void(int64_t done, int64_t total)>;
 
@@ -86,7 +93,7 @@ struct EnergyFunctionOptions {
 };
 
 // The energy of a model. Where its metadata say that it is a polynomial of degree 2 (`ort-ed export` reads
-// that off the graph) the result is a QuadraticEnergy, with couplings found from energies and verified on
+// that off the graph) the result has quadratic(), with couplings found from energies and verified on
 // random rows and on its own samples; where rounding leaves room for doubt it counts as not quadratic.
 ORT_ED_API std::shared_ptr<const EnergyFunction> MakeEnergyFunction(
     const EnergyModel& model, const EnergyFunctionOptions& options = {});
@@ -99,15 +106,16 @@ struct EnergyPath {
   std::shared_ptr<const BaseDistribution> base;
 
   explicit EnergyPath(std::shared_ptr<const EnergyFunction> u)
-      : EnergyPath(u, BernoulliBase::Uniform(u->dimension())) {}
-  EnergyPath(std::shared_ptr<const EnergyFunction> u, BernoulliBase u0)
-      : energy(std::move(u)), base(std::make_shared<BernoulliBase>(std::move(u0))) {}
+      : EnergyPath(u, ProductBase::Uniform(u->variables())) {}
+  EnergyPath(std::shared_ptr<const EnergyFunction> u, ProductBase u0)
+      : energy(std::move(u)), base(std::make_shared<ProductBase>(std::move(u0))) {}
   EnergyPath(std::shared_ptr<const EnergyFunction> u, std::shared_ptr<const BaseDistribution> u0)
       : energy(std::move(u)), base(std::move(u0)) {}
   int64_t dimension() const { return energy->dimension(); }
-  // The couplings where both ends are known to be at most quadratic, else null.
+  Variables variables() const { return energy->variables(); }
+  // The couplings where both ends are known to be at most quadratic and every bit moves by itself, else null.
   const QuadraticEnergy* quadratic() const {
-    return base->independent() != nullptr ? energy->quadratic() : nullptr;
+    return base->independent() != nullptr && variables().all_binary() ? energy->quadratic() : nullptr;
   }
 };
 using Target = EnergyPath;  // former name

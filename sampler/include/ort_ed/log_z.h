@@ -34,8 +34,11 @@ struct WeightSummary {
 };
 ORT_ED_API WeightSummary SummariseLogWeights(std::span<const double> log_weights);
 
-inline constexpr int64_t kMaxExactDimension = 26;
-// All 2^D states. Throws kInvalidArgument for D above kMaxExactDimension.
+inline constexpr int64_t kMaxExactDimension = 26;  // of binary variables
+inline constexpr int64_t kMaxExactStates = int64_t{1} << kMaxExactDimension;
+// The states of all variables together; nothing where there are more than kMaxExactStates.
+ORT_ED_API std::optional<int64_t> CountStates(const Variables& variables);
+// All states. Throws kInvalidArgument for more than kMaxExactStates.
 ORT_ED_API LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_progress = {});
 
 // Importance sampling with independent proposals of the target's base distribution (the paper's estimator

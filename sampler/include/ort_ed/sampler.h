@@ -15,7 +15,7 @@ namespace ort_ed {
 
 enum class Scan { kSystematic, kRandom };
 
-inline constexpr int kMaxBlock = 12;  // coordinates that block-gibbs updates together
+inline constexpr int kMaxBlock = 12;  // variables that block-gibbs updates together, with 2^12 states
 
 // A Markov kernel on the target's path. The same seed gives the same samples whatever the number of threads
 // and however the steps are divided into calls. An object keeps only scratch memory and is used by one thread

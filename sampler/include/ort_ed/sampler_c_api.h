@@ -37,7 +37,7 @@ typedef struct ort_ed_sampler_options {
   int block;           /* block-gibbs: variables drawn together */
   int flips;           /* gwg: variables proposed at once */
   double step_size;    /* dula, dmala */
-  int path_length;     /* pas: mean number of flips of a proposal */
+  int path_length;     /* pas: mean number of changes in a proposal */
   const char* inner;   /* tempering: the sampler at each temperature; NULL: gibbs */
   int temperatures;    /* tempering: how many */
   double lowest_beta;  /* tempering: of the hottest, relative to beta */
@@ -50,9 +50,11 @@ typedef struct ort_ed_sampler_options {
 typedef struct ort_ed_chains ort_ed_chains;
 
 /* `count` chains. They start at `states` (count x D values 0 or 1) or, where that is NULL, at draws of the
- * model's base distribution. Where `clamped` (count x D) is not NULL, variables with a value other than 0
- * keep their state: the rest is sampled conditionally. `options` may be NULL. The model must outlive the
- * chains. `*chains` is NULL after a failure; otherwise give it back with ort_ed_chains_free. */
+ * model's base distribution. Of a variable with more than two states, which has a bit for each, exactly one
+ * is 1, at the start and in all that is read. Where `clamped` (count x D) is not NULL, variables with a value
+ * other than 0 keep their state, in all of their bits or in none: the rest is sampled conditionally.
+ * `options` may be NULL. The model must outlive the chains. `*chains` is NULL after a failure; otherwise give
+ * it back with ort_ed_chains_free. */
 ORT_ED_API ort_ed_status ort_ed_chains_start(const ort_ed_model* model, int64_t count, const uint8_t* states,
                                              const uint8_t* clamped, const ort_ed_sampler_options* options,
                                              ort_ed_chains** chains);
@@ -70,7 +72,7 @@ ORT_ED_API ort_ed_status ort_ed_chains_step(ort_ed_chains* chains, int64_t steps
 /* The present states (count x D) and their energies U (count). Either pointer may be NULL. */
 ORT_ED_API ort_ed_status ort_ed_chains_read(const ort_ed_chains* chains, uint8_t* states, double* energies);
 
-/* Accepted of all proposals so far; for gibbs the part of updates that flipped a variable. */
+/* Accepted of all proposals so far; for gibbs the part of updates that changed a variable. */
 ORT_ED_API double ort_ed_chains_acceptance_rate(const ort_ed_chains* chains);
 
 typedef struct ort_ed_log_z_estimate {

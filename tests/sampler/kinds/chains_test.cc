@@ -26,7 +26,7 @@ class EverySampler : public testing::TestWithParam<std::string> {
 
   std::vector<EnergyPath> Targets() {
     return {EnergyPath(MlpEnergy(9, 7, 3)), EnergyPath(LatticeEnergy(3, 4, 0.2, 0.1)),
-            EnergyPath(DenseEnergy(40, 0.05, 2))};
+            EnergyPath(DenseEnergy(40, 0.05, 2)), EnergyPath(MixedMlpEnergy(3))};
   }
 };
 
@@ -58,7 +58,11 @@ TEST_P(EverySampler, NeverTouchesWhatIsClamped) {
       Chains chains = StartChains(target, 40, 8);
       RandomStream random(1, 2, 3, 4);
       chains.clamped.resize(per_chain ? chains.states.size() : chains.dimension);
-      for (uint8_t& clamp : chains.clamped) clamp = static_cast<uint8_t>(random.Next32() & 1);
+      const Variables variables = target.variables();
+      for (size_t row = 0; row < chains.clamped.size(); row += chains.dimension)
+        for (int64_t v = 0; v < variables.size(); ++v)
+          std::fill_n(chains.clamped.begin() + row + variables.first_bit(v), variables.bits(v),
+                      static_cast<uint8_t>(random.Next32() & 1));
       if (per_chain)
         std::fill_n(chains.clamped.begin(), chains.dimension, uint8_t{1});  // nothing to do in chain 0
       const Chains before = chains;

@@ -19,7 +19,21 @@ std::vector<Model> Models() {
           {"frustrated triangle", FrustratedTriangle()},
           {"dense spins", DenseEnergy(12, 0.15, 7)},
           {"rbm", RbmEnergy(8, 6, 11)},
-          {"mlp", MlpEnergy(10, 12, 13)}};
+          {"mlp", MlpEnergy(10, 12, 13)},
+          {"mixed variables", MixedMlpEnergy(13)},
+          {"mixed variables with couplings", MixedDenseEnergy(7)}};
+}
+
+// The base of the tests draws bits one by one.
+bool CanMove(const Choice& sampler, const EnergyFunction& energy) {
+  return energy.variables().all_binary() || !FindSampler(sampler.kind).needs_autoregressive_base;
+}
+
+ProductBase SomeBase(const Variables& variables) {
+  if (!variables.all_binary()) return ProductBase(MixedMeans(), variables);
+  std::vector<float> means(variables.dimension());
+  for (size_t i = 0; i < means.size(); ++i) means[i] = 0.2f + 0.6f * static_cast<float>(i) / means.size();
+  return ProductBase(means);
 }
 
 struct Setting {
@@ -59,6 +73,7 @@ class ExactSampler : public testing::TestWithParam<Setting> {
 TEST_P(ExactSampler, KeepsTheLaw) {
   constexpr int64_t kChains = 10000;
   for (const Model& model : Models()) {
+    if (!CanMove(GetParam().sampler, *model.energy)) continue;
     const EnergyPath target = Path(model.energy);
     const Law law = ExactLaw(target);
     Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 21), 22);
@@ -72,6 +87,7 @@ TEST_P(ExactSampler, KeepsTheLaw) {
 TEST_P(ExactSampler, ReachesTheLaw) {
   constexpr int64_t kChains = 2000;
   for (const Model& model : Models()) {
+    if (!CanMove(GetParam().sampler, *model.energy)) continue;
     const EnergyPath target = Path(model.energy);
     Chains chains = StartChains(target, kChains, 31);
     MakeSampler(GetParam().sampler, target)->Step(chains, GetParam().steps_to_converge);
@@ -85,9 +101,7 @@ TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
   if (FindSampler(GetParam().sampler.kind).needs_autoregressive_base) GTEST_SKIP() << "not for such a base";
   constexpr int64_t kChains = 10000;
   for (const Model& model : Models()) {
-    std::vector<float> means(model.energy->dimension());
-    for (size_t i = 0; i < means.size(); ++i) means[i] = 0.2f + 0.6f * static_cast<float>(i) / means.size();
-    const EnergyPath target(model.energy, BernoulliBase(means));
+    const EnergyPath target(model.energy, SomeBase(model.energy->variables()));
     const Law law = ExactLaw(target, 0.4);
     Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 41), 42);
     chains.betas.assign(kChains, 0.4);
@@ -100,6 +114,7 @@ TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
 TEST_P(ExactSampler, KeepsTheLawsOfThePathFromALearnedBase) {
   constexpr int64_t kChains = 10000;
   for (const Model& model : Models()) {
+    if (!CanMove(GetParam().sampler, *model.energy)) continue;
     const EnergyPath target(model.energy, SmallAutoregressive(model.energy->dimension(), {8, 6}, 5));
     const Law law = ExactLaw(target, 0.4);
     Chains chains = StartChainsAt(target, DrawFrom(law, target.dimension(), kChains, 51), 52);

@@ -1,7 +1,7 @@
 // The kernels themselves, on three variables: transition matrices written out, detailed balance, time
 // reversal, and the law of the unadjusted sampler.
 
-#include "tests/sampler/law_test.h"
+#include "tests/sampler/kinds/transition_matrix.h"
 
 namespace ort_ed {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 constexpr int kDimension = 3;
 constexpr int kStates = 8;
 constexpr int64_t kStarts = 20000;  // chains from each state
-using Matrix = std::array<std::array<double, kStates>, kStates>;
+using Matrix = TransitionMatrix<kStates>;
 
 EnergyPath SmallTarget() { return EnergyPath(MlpEnergy(kDimension, 5, 17)); }
 
@@ -38,43 +38,12 @@ Matrix Transitions(const Choice& choice, const EnergyPath& target, bool reversed
   return counts;
 }
 
-void ExpectTransitions(const Matrix& counts, const Matrix& exact) {
-  for (int s = 0; s < kStates; ++s) {
-    std::map<uint32_t, double> row;
-    for (int t = 0; t < kStates; ++t)
-      if (counts[s][t] > 0) row[t] = counts[s][t];
-    ExpectLaw(row, Law(exact[s].begin(), exact[s].end()), "from state " + std::to_string(s));
-  }
-}
-
-Matrix Multiply(const Matrix& a, const Matrix& b) {
-  Matrix product{};
-  for (int i = 0; i < kStates; ++i)
-    for (int k = 0; k < kStates; ++k)
-      for (int j = 0; j < kStates; ++j) product[i][j] += a[i][k] * b[k][j];
-  return product;
-}
-
 Matrix GibbsUpdate(const Law& law, int site) {
   Matrix kernel{};
   for (int s = 0; s < kStates; ++s) {
     const int other = s ^ 1 << site;
     kernel[s][other] = law[other] / (law[s] + law[other]);
     kernel[s][s] = 1 - kernel[s][other];
-  }
-  return kernel;
-}
-
-// Metropolis-Hastings with a proposal matrix.
-Matrix Metropolis(const Law& law, const Matrix& proposal) {
-  Matrix kernel{};
-  for (int s = 0; s < kStates; ++s) {
-    kernel[s][s] = 1;
-    for (int t = 0; t < kStates; ++t) {
-      if (t == s || proposal[s][t] == 0) continue;
-      kernel[s][t] = std::min(proposal[s][t], law[t] / law[s] * proposal[t][s]);
-      kernel[s][s] -= kernel[s][t];
-    }
   }
   return kernel;
 }

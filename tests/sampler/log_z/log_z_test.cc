@@ -13,10 +13,15 @@ namespace ort_ed {
 namespace {
 
 double LogZByEnumeration(const EnergyFunction& energy) {
-  std::vector<double> energies(size_t{1} << energy.dimension());
-  energy.Energy(AllStates(energy.dimension()), energies);
+  const auto dimension = static_cast<size_t>(energy.dimension());
+  std::vector<double> energies(size_t{1} << dimension);
+  const std::vector<float> rows = AllStates(energy.dimension());
+  energy.Energy(rows, energies);
+  const Variables variables = energy.variables();
   double sum = 0;
-  for (double u : energies) sum += std::exp(-u);
+  for (size_t s = 0; s < energies.size(); ++s)
+    if (!variables.FindBroken(std::span(rows).subspan(s * dimension, dimension)))
+      sum += std::exp(-energies[s]);
   return std::log(sum);
 }
 
@@ -101,6 +106,47 @@ TEST(ExactLogZ, RefusesLargeDimensions) {
       ErrorCode::kInvalidArgument, [&] { ExactLogZ(*energy); }, "annealed importance sampling");
 }
 
+TEST(ExactLogZ, GoesThroughTheStatesOfVariables) {
+  for (const auto& energy : {MixedMlpEnergy(3), MixedDenseEnergy(4)}) {
+    const LogZEstimate estimate = ExactLogZ(*energy);
+    EXPECT_NEAR(estimate.log_z, LogZByEnumeration(*energy), 1e-6);
+    EXPECT_EQ(estimate.samples, 96);
+  }
+}
+
+// 13 variables of 3 states have more than a block of states together, and a last block that is not full.
+TEST(ExactLogZ, CountsStatesInBlocks) {
+  std::vector<Variable> list;
+  for (int v = 0; v < 13; ++v)
+    list.push_back({.name = std::to_string(v), .kind = VariableKind::kNominal, .labels = {"a", "b", "c"}});
+  const Variables variables(list);
+  std::vector<double> fields(variables.dimension());
+  for (size_t i = 0; i < fields.size(); ++i) fields[i] = 0.1 * static_cast<double>(i % 7);
+  double expected = 0;
+  for (size_t v = 0; v < fields.size(); v += 3)
+    expected += std::log(std::exp(-fields[v]) + std::exp(-fields[v + 1]) + std::exp(-fields[v + 2]));
+  const auto energy = WithVariables(
+      std::make_shared<QuadraticEnergy>(0, fields, std::vector<double>(fields.size() * fields.size())),
+      variables);
+  int64_t done = 0;
+  const LogZEstimate estimate = ExactLogZ(*energy, [&](int64_t now, int64_t) { done = now; });
+  EXPECT_NEAR(estimate.log_z, expected, 1e-5);
+  EXPECT_EQ(estimate.samples, 1594323);
+  EXPECT_EQ(done, 1594323);
+}
+
+TEST(ExactLogZ, RefusesTooManyStates) {
+  std::vector<Variable> list;
+  for (int v = 0; v < 17; ++v)
+    list.push_back({.name = std::to_string(v), .kind = VariableKind::kNominal, .labels = {"a", "b", "c"}});
+  const Variables variables(list);  // 3^17 > 2^26 > 3^16
+  EXPECT_EQ(CountStates(variables), std::nullopt);
+  EXPECT_EQ(CountStates(Variables(std::vector<Variable>(list.begin(), list.end() - 1))), 43046721);
+  const auto energy = WithVariables(SpinEnergy(std::vector<double>(variables.dimension()), {}), variables);
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { ExactLogZ(*energy); }, "ends at 2^26 states");
+}
+
 TEST(LogWeights, EqualWeightsHaveNoError) {
   const std::vector<double> weights(10, -1000.0);
   const WeightSummary summary = SummariseLogWeights(weights);
@@ -125,7 +171,8 @@ std::vector<Case> Cases() {
           {"rbm", RbmEnergy(10, 6, 7)},
           {"mlp", MlpEnergy(10, 8, 9)},
           {"ring", Ring(11, 0.5, -0.2)},
-          {"fields", SpinEnergy({0.5, -1, 2, 0.1}, {})}};
+          {"fields", SpinEnergy({0.5, -1, 2, 0.1}, {})},
+          {"mixed variables", MixedMlpEnergy(9)}};
 }
 
 // Five standard errors: a false alarm in two million for each comparison.
@@ -152,6 +199,18 @@ TEST(Estimators, AgreeFromABaseDistribution) {
   ExpectWithinErrors(ImportanceLogZ(target, 50000, 3), truth, "rbm");
   ExpectWithinErrors(Forward(target, Options(100, 400)), truth, "rbm");
   ExpectWithinErrors(ReverseFromExactSamples(target, Options(100, 400)), truth, "rbm");
+}
+
+TEST(Estimators, AgreeFromABaseDistributionOfMixedVariables) {
+  const EnergyPath target(MixedMlpEnergy(7), ProductBase(MixedMeans(), MixedVariables()));
+  const double truth = LogZByEnumeration(*target.energy);
+  ExpectWithinErrors(ImportanceLogZ(target, 50000, 3), truth, "mixed");
+  for (const char* sampler : {"gibbs", "block-gibbs", "gwg", "dmala", "pas"}) {
+    AnnealingOptions options = Options(100, 400);
+    options.sampler = sampler;
+    ExpectWithinErrors(Forward(target, options), truth, sampler);
+    ExpectWithinErrors(ReverseFromExactSamples(target, options), truth, sampler);
+  }
 }
 
 TEST(Annealing, WorksWithEverySpacingAndExactSampler) {

@@ -269,7 +269,7 @@ TEST(CategoryPerturbation, DrawnFillingsAreEven) {
 TEST(CategoryPerturbation, WhatChangesBitsOneByOneIsRefused) {
   const Variables variables = Mixed();
   const RowContext rows{.dimension = variables.dimension(), .variables = variables};
-  for (const char* kind : {"bernoulli", "pool", "neighbourhood", "cd", "pcd", "uniform+bernoulli"})
+  for (const char* kind : {"bernoulli", "pool", "neighbourhood", "uniform+bernoulli"})
     ExpectError(
         ErrorCode::kInvalidArgument, [&] { MakeNegatives(kind, rows); }, "method", "'colour' has 3 states",
         "uniform, ordered, cyclic");

@@ -118,6 +118,45 @@ TEST(ModelChains, PersistentOnesComeToTheModel) {
     }
 }
 
+// The same between the states of variables with more than two: no negative is anything else.
+TEST(ModelChains, KnowTheStatesOfVariables) {
+  const Variables variables = MixedVariables();
+  const int64_t dimension = variables.dimension(), rows_in_step = 60;
+  std::vector<double> mean;
+  for (const float probability : MixedMeans()) mean.push_back(probability);
+  const RowContext rows{
+      .dimension = dimension, .variables = variables, .mean = mean, .step_negatives = rows_in_step};
+  const Law law = ExactLaw(EnergyPath(MixedMlpEnergy(1)));
+  const auto network = MlpEnergy(dimension, 12, 1);  // which knows nothing of variables
+  for (const char* sampler : {"gibbs", "block-gibbs", "gwg", "dmala", "pas", "tempering"})
+    for (const char* kind : {"cd", "pcd"}) {
+      const auto source = MakeNegatives({kind, {{"sampler", sampler}, {"chain_steps", 20}}}, rows);
+      EXPECT_EQ(source->validation().shape(4).negatives, 4);
+      Law counts(law.size());
+      for (int64_t step = 0; step < 110; ++step) {
+        ContrastiveBatch batch(rows_in_step, 1, dimension, false);
+        for (int64_t i = 0; i < rows_in_step; ++i)
+          for (int64_t v = 0; v < variables.size(); ++v)
+            variables.SetState(batch.Positive(i).data(), v, i % variables.states(v));
+        source->Fill({.seed = 9, .step = step, .energy = network.get()}, batch);
+        for (int64_t i = 0; i < rows_in_step; ++i) {
+          const auto row = batch.Negatives(i);
+          ASSERT_EQ(variables.FindBroken(row), std::nullopt) << kind << " " << sampler;
+          if (step >= 10) counts[StateNumber(std::vector<float>(row.begin(), row.end()))] += 1.0 / 6000;
+        }
+      }
+      double distance = 0;  // total variation; 6000 draws of 96 states have about 0.05 by chance
+      for (size_t s = 0; s < law.size(); ++s) distance += std::abs(counts[s] - law[s]) / 2;
+      EXPECT_LT(distance, 0.1) << kind << " " << sampler;
+    }
+  ExpectError(
+      ErrorCode::kInvalidArgument,
+      [&] {
+        MakeNegatives({"pcd", {{"validation_epsilon", 0.2}}}, rows);
+      },
+      "validation_epsilon", "more than two states");
+}
+
 // With restart 1 every chain starts at the base in every step: one sweep of a flat energy leaves it there.
 TEST(ModelChains, RestartsComeFromTheMeanOfTheData) {
   RowContext rows = Rows();

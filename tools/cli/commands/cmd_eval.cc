@@ -69,6 +69,7 @@ nlohmann::ordered_json ToJson(const EvaluateResult& r) {
       {"nll_error",
        {{"total", r.NllError()}, {"test_set", r.energy.standard_error}, {"log_z", r.log_z.standard_error}}},
       {"bits_per_dimension", r.BitsPerDimension()}};
+  if (r.variables != r.dimension) json["variables"] = r.variables;
   if (r.reverse) {
     json["log_z_reverse"] = ToJson(*r.reverse);
     json["nll_reverse"] = r.energy.value + r.reverse->log_z;
@@ -107,7 +108,9 @@ void Print(const SampleComparison& samples) {
 }
 
 void Print(const EvaluateResult& r) {
-  PrintLine("test rows", fmt::format("{} of dimension {}", r.rows, r.dimension));
+  PrintLine("test rows", r.variables == r.dimension ? fmt::format("{} of dimension {}", r.rows, r.dimension)
+                                                    : fmt::format("{} of {} variables in {} bits", r.rows,
+                                                                  r.variables, r.dimension));
   PrintLine("energy", WithError(r.energy.value, r.energy.standard_error));
   PrintLine("log Z", ToText(r.log_z));
   if (r.reverse) PrintLine("log Z, reverse", ToText(*r.reverse));
@@ -119,7 +122,8 @@ void Print(const EvaluateResult& r) {
   if (r.entropy)
     PrintLine("  above the true entropy",
               fmt::format("{:.4f} (entropy {:.4f})", r.Nll() - *r.entropy, *r.entropy));
-  PrintLine("bits per dimension", fmt::format("{:.4f}", r.BitsPerDimension()));
+  PrintLine(r.variables == r.dimension ? "bits per dimension" : "bits per variable",
+            fmt::format("{:.4f}", r.BitsPerDimension()));
   if (r.samples) Print(*r.samples);
 }
 

@@ -52,7 +52,8 @@ struct ExplainCommand {
 // Keeps the rows of highest energy and draws them in the order of the file.
 class OddRows {
  public:
-  explicit OddRows(int64_t dimension) : most_(std::clamp<int64_t>((1 << 20) / dimension, 1, 36)) {}
+  explicit OddRows(const Variables& variables)
+      : variables_(variables), most_(std::clamp<int64_t>((1 << 20) / variables.size(), 1, 36)) {}
 
   void Add(const RowExplanation& row) {
     if (std::ssize(rows_) == most_) {
@@ -66,30 +67,49 @@ class OddRows {
   Canvas Draw(const std::vector<std::string>& names, const std::optional<std::vector<int64_t>>& shape) const {
     std::vector<SurpriseRow> rows;
     for (const RowExplanation& row : rows_) {
-      rows.push_back({fmt::format("row {}", row.row + 1), row.values, row.log_probabilities, ""});
+      rows.push_back({fmt::format("row {}", row.row + 1), Bits(row), row.log_probabilities, ""});
       for (float& value : rows.back().surprise) value = -value;
       if (row.top.empty()) continue;
       const Surprise& first = row.top.front();
-      rows.back().note = fmt::format("{:.40} = {} ({:.1f})", names[static_cast<size_t>(first.variable)],
-                                     first.value, -first.log_probability);
+      rows.back().note =
+          fmt::format("{:.40} = {:.40} ({:.1f})", names[static_cast<size_t>(first.variable)],
+                      NameState(variables_, first.variable, first.value), -first.log_probability);
     }
     if (!shape) return SurpriseStripsPicture(rows);
     return SurpriseImagesPicture(rows, static_cast<int>((*shape)[0]), static_cast<int>((*shape)[1]));
   }
 
  private:
+  // Of binary variables; the states of others are no black and white.
+  std::vector<uint8_t> Bits(const RowExplanation& row) const {
+    std::vector<uint8_t> bits;
+    for (size_t v = 0; v < row.values.size(); ++v)
+      bits.push_back(variables_.bits(static_cast<int64_t>(v)) == 1 && row.values[v] == 1 ? 1 : 0);
+    return bits;
+  }
+
+  Variables variables_;
   int64_t most_;
   std::vector<RowExplanation> rows_;
 };
 
-nlohmann::ordered_json ToJson(const RowExplanation& row, const std::vector<std::string>& names) {
+// 0 and 1 are numbers, all other states have names.
+nlohmann::ordered_json StateJson(const Variables& variables, int64_t variable, int64_t state) {
+  const bool bare =
+      variables.bits(variable) == 1 && (!variables.described() || variables[variable].labels.empty());
+  if (bare) return state;
+  return NameState(variables, variable, state);
+}
+
+nlohmann::ordered_json ToJson(const RowExplanation& row, const Variables& variables,
+                              const std::vector<std::string>& names) {
   nlohmann::ordered_json top = nlohmann::ordered_json::array();
   for (const Surprise& each : row.top)
     top.push_back({{"column", each.variable + 1},
                    {"name", names[static_cast<size_t>(each.variable)]},
-                   {"value", each.value},
+                   {"value", StateJson(variables, each.variable, each.value)},
                    {"log_probability", each.log_probability},
-                   {"expected", each.expected},
+                   {"expected", StateJson(variables, each.variable, each.expected)},
                    {"expected_probability", each.expected_probability}});
   return {{"row", row.row + 1},
           {"energy", row.energy},
@@ -100,14 +120,15 @@ nlohmann::ordered_json ToJson(const RowExplanation& row, const std::vector<std::
 // Rows are written as they come: there may be more than memory holds. Bytes that are no UTF-8 become U+FFFD.
 class JsonPrinter {
  public:
-  JsonPrinter(const ExplainCommand& command, const std::vector<std::string>& names)
-      : command_(command), names_(names) {}
+  JsonPrinter(const ExplainCommand& command, const Variables& variables,
+              const std::vector<std::string>& names)
+      : command_(command), variables_(variables), names_(names) {}
 
   void Row(const RowExplanation& row) {
     if (row.row == 0)
       std::cout << "{\"model\": " << Text(command_.model) << ",\n\"data\": " << Text(command_.data)
                 << ",\n\"rows\": [";
-    std::cout << (row.row == 0 ? "\n" : ",\n") << Text(ToJson(row, names_));
+    std::cout << (row.row == 0 ? "\n" : ",\n") << Text(ToJson(row, variables_, names_));
   }
 
   void End(const ExplainResult& result) {
@@ -126,12 +147,13 @@ class JsonPrinter {
   }
 
   const ExplainCommand& command_;
+  Variables variables_;
   const std::vector<std::string>& names_;
 };
 
 std::string Probability(double p) { return p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.3f}", p); }
 
-void PrintRow(const RowExplanation& row, const std::vector<std::string>& names) {
+void PrintRow(const RowExplanation& row, const Variables& variables, const std::vector<std::string>& names) {
   size_t width = 0;
   for (const Surprise& each : row.top)
     width = std::max(width, names[static_cast<size_t>(each.variable)].size());
@@ -141,9 +163,11 @@ void PrintRow(const RowExplanation& row, const std::vector<std::string>& names) 
     const std::string expected =
         each.expected == each.value
             ? "as expected"
-            : fmt::format("expected {} with {}", each.expected, Probability(each.expected_probability));
+            : fmt::format("expected {} with {}", NameState(variables, each.variable, each.expected),
+                          Probability(each.expected_probability));
     std::cout << fmt::format("  {:<{}}  is {} with probability {}, {}\n",
-                             names[static_cast<size_t>(each.variable)], width, each.value,
+                             names[static_cast<size_t>(each.variable)], width,
+                             NameState(variables, each.variable, each.value),
                              Probability(std::exp(each.log_probability)), expected);
   }
 }
@@ -163,15 +187,15 @@ void RunExplain(const ExplainCommand& command) {
   const std::vector<std::string> names = NameVariables(variables, *rows);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.conditionals.empty())
-    writer = CreateFloatFile(command.conditionals, {.columns = model.dimension(), .names = names});
-  OddRows odd(model.dimension());
-  JsonPrinter json(command, names);
+    writer = CreateFloatFile(command.conditionals, {.columns = std::ssize(names), .names = names});
+  OddRows odd(variables);
+  JsonPrinter json(command, variables, names);
   const ExplainResult result = Explain(
       model, *rows, command.explain,
       [&](const RowExplanation& row) {
         if (writer) writer->Write(row.log_probabilities);
         if (picture) odd.Add(row);
-        command.json ? json.Row(row) : PrintRow(row, names);
+        command.json ? json.Row(row) : PrintRow(row, variables, names);
       },
       terminal);
   if (command.json) json.End(result);

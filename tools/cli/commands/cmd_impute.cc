@@ -26,7 +26,7 @@ struct ImputeCommand {
     declare("data", &C::data, "FILE", "rows with empty cells (or NA, ?, NaN)").Positional();
     declare("output", &C::output, "FILE",
             "the rows, with the probability of a 1 where a cell was empty: .npy, .csv or .tsv; - is CSV on "
-            "the standard output")
+            "the standard output. A column with several states becomes one for each of them")
         .Letter('o')
         .Required();
     declare("json", &C::json, "", "print a summary as JSON on the standard output");
@@ -44,7 +44,7 @@ void RunImpute(const ImputeCommand& command) {
   const auto rows =
       OpenModelRows(command.data, variables, {.columns = model.dimension(), .allow_missing = true}).reader;
   std::vector<std::string> names = rows->column_names();
-  if (variables.described()) names = NameVariables(variables, *rows);
+  if (variables.described()) names = NameBits(variables, *rows);
   const auto writer = CreateFloatFile(command.output, {.columns = model.dimension(), .names = names});
   const ImputeResult result = Impute(model, *rows, command.impute, *writer, terminal);
   writer->Commit();
@@ -70,8 +70,7 @@ extern const Command kImputeCommand = MakeCommand<ImputeCommand, RunImpute>(
     "impute", "probabilities of missing values, given those that are known",
     "  ort-ed impute model.onnx holes.csv -o probabilities.csv\n"
     "  ort-ed impute model.onnx holes.csv --chains 100 --steps 1000 --json -o probabilities.npy",
-    "Empty cells become the probability that they are 1 given the others of their row. `ort-ed sample "
-    "--clamp` "
-    "draws values instead.");
+    "Empty cells become the probability that they are 1 given the others of their row, or, in a table with "
+    "categories and numbers, the probability of every state. `ort-ed sample --clamp` draws values instead.");
 
 }  // namespace ort_ed

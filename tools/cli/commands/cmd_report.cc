@@ -48,7 +48,7 @@ ReportData ReadData(const ReportCommand& command, const EnergyModel& model) {
   const Variables& variables = model.variables();
   return {.name = command.data,
           .rows = ReadModelRows(command.data, variables, options),
-          .names = NameVariables(variables, *OpenModelRows(command.data, variables, options).reader)};
+          .names = NameBits(variables, *OpenModelRows(command.data, variables, options).reader)};
 }
 
 void RunReport(const ReportCommand& command) {

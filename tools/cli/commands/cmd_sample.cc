@@ -36,9 +36,10 @@ struct SampleCommand {
         .Required();
     declare("init", &C::init, "FILE", "rows where the chains start, chain c at row c mod rows")
         .Default("drawn from the base distribution");
-    declare("clamp", &C::clamp, "FILE",
-            "conditional sampling: with --init a mask (1 keeps the value), one row or one for each row of "
-            "--init; without it rows with empty cells (or NaN), which are filled");
+    declare(
+        "clamp", &C::clamp, "FILE",
+        "conditional sampling: with --init a mask of a value for each variable (1 keeps it), one row or one "
+        "for each row of --init; without it rows with empty cells (or NaN), which are filled");
     declare("trace", &C::trace, "FILE", "energies of all chains after every step, steps x chains, .npy");
     declare("png", &C::png, "FILE", "a picture of the first 100 samples, each as an image");
     declare("shape", &C::shape, "HxW", "of that image").Default("as the model says").When("png", "*");
@@ -89,10 +90,10 @@ std::string EnergySize(const Diagnostics& diagnostics) {
 
 void Report(const SampleResult& result, const std::string& sampler, Terminal& terminal) {
   const Diagnostics& diagnostics = result.diagnostics;
-  terminal.OnNotice(fmt::format("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in",
-                                sampler, result.quadratic ? " (quadratic energy)" : "",
-                                Figure(diagnostics.acceptance_rate, 3),
-                                Figure(diagnostics.jump_distance, 2, " bits per record"), diagnostics.draws));
+  terminal.OnNotice(
+      fmt::format("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", sampler,
+                  result.quadratic ? " (quadratic energy)" : "", Figure(diagnostics.acceptance_rate, 3),
+                  Figure(diagnostics.jump_distance, 2, " variables per record"), diagnostics.draws));
   if (!std::isnan(diagnostics.swap_rate))
     terminal.OnNotice(fmt::format("exchanges of temperatures accepted: {:.3f}", diagnostics.swap_rate));
   terminal.OnNotice(fmt::format("energy: effective sample size {}, R-hat {}", EnergySize(diagnostics),

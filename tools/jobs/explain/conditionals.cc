@@ -28,8 +28,24 @@ double LogConditional(double change) {
   return change > 0 ? -std::log1p(std::exp(-change)) : change - std::log1p(std::exp(change));
 }
 
+std::vector<double> LogConditionals(const Variables& variables, int64_t variable, const float* row,
+                                    const double* changes) {
+  const int64_t first = variables.first_bit(variable);
+  if (variables.bits(variable) == 1) {
+    const double own = LogConditional(changes[first]), other = LogConditional(-changes[first]);
+    return row[first] != 0 ? std::vector{other, own} : std::vector{own, other};
+  }
+  std::vector<double> values(changes + first, changes + first + variables.bits(variable));
+  const double lowest = std::ranges::min(values);
+  double sum = 0;
+  for (double& value : values) sum += std::exp(value = lowest - value);
+  for (double& value : values) value -= std::log(sum);
+  return values;
+}
+
 Conditionals::Conditionals(const LoadedModel& model, int64_t rows, int threads, Observer& observer)
-    : energy_(ModelEnergy(model.energy_model(), threads, observer).get(Budget(rows, model.dimension()))) {}
+    : Conditionals(
+          ModelEnergy(model.energy_model(), threads, observer).get(Budget(rows, model.dimension()))) {}
 
 void Conditionals::Compute(std::span<const float> rows, std::span<const uint8_t> wanted,
                            std::span<double> energies, std::span<double> changes,
@@ -65,10 +81,14 @@ void Conditionals::FromNeighbours(std::span<const float> rows, std::span<const u
   };
   for (size_t at = 0; at < rows.size(); ++at) {
     if (!wanted.empty() && wanted[at] == 0) continue;
+    const auto bit = static_cast<int64_t>(at % dimension);
+    if (rows[at] != 0 && variables_.bits(variables_.variable_of(bit)) > 1) {
+      changes[at] = 0;
+      continue;
+    }
     const auto row = rows.subspan(at / dimension * dimension, dimension);
     neighbours.insert(neighbours.end(), row.begin(), row.end());
-    float& value = neighbours[neighbours.size() - dimension + at % dimension];
-    value = 1 - value;
+    variables_.Move(neighbours.data() + neighbours.size() - dimension, bit);
     moves.push_back(at);
     if (moves.size() == most) flush(at / dimension);
   }

@@ -19,19 +19,8 @@ int64_t BlockRows(int64_t dimension) {
   return std::max<int64_t>(1, kValues / dimension);
 }
 
-Surprise Describe(const RowExplanation& row, size_t variable) {
-  const double log_probability = row.log_probabilities[variable];
-  const double probability = std::exp(log_probability);
-  const int value = row.values[variable];
-  const bool expected = probability >= 0.5;
-  return {.variable = static_cast<int64_t>(variable),
-          .value = value,
-          .log_probability = log_probability,
-          .expected = expected ? value : 1 - value,
-          .expected_probability = expected ? probability : 1 - probability};
-}
-
-std::vector<Surprise> MostSurprising(const RowExplanation& row, int64_t count) {
+// The numbers of the variables that surprise most.
+std::vector<size_t> MostSurprising(const RowExplanation& row, int64_t count) {
   std::vector<size_t> order(row.log_probabilities.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order, [&](size_t i) { return std::isnan(row.log_probabilities[i]); });
@@ -40,9 +29,7 @@ std::vector<Surprise> MostSurprising(const RowExplanation& row, int64_t count) {
     return std::pair(row.log_probabilities[a], a) < std::pair(row.log_probabilities[b], b);
   });
   order.erase(end, order.end());
-  std::vector<Surprise> top;
-  for (const size_t variable : order) top.push_back(Describe(row, variable));
-  return top;
+  return order;
 }
 
 // Explains blocks of rows and keeps what is told of all of them.
@@ -51,40 +38,55 @@ class Explainer {
   Explainer(const Conditionals& conditionals, const ExplainOptions& options, const ExplanationSink& sink)
       : conditionals_(conditionals), options_(options), sink_(sink) {}
 
-  void Add(std::span<const uint8_t> rows, int64_t dimension, ExplainResult& result,
+  void Add(std::span<const uint8_t> rows, ExplainResult& result,
            const std::function<void(int64_t rows)>& look) {
+    const auto dimension = static_cast<size_t>(variables().dimension());
     const std::vector<float> values(rows.begin(), rows.end());
-    std::vector<double> energies(rows.size() / static_cast<size_t>(dimension));
+    std::vector<double> energies(rows.size() / dimension);
     std::vector<double> changes(rows.size());
     conditionals_.Compute(values, {}, energies, changes, look);
-    result.mean_log_probabilities.resize(static_cast<size_t>(dimension));
-    for (size_t row = 0; row < energies.size(); ++row) {
-      const size_t first = row * static_cast<size_t>(dimension);
-      Explain(rows.subspan(first, static_cast<size_t>(dimension)), energies[row],
-              std::span(changes).subspan(first, static_cast<size_t>(dimension)), result);
-    }
+    result.mean_log_probabilities.resize(static_cast<size_t>(variables().size()));
+    for (size_t row = 0; row < energies.size(); ++row)
+      Explain(values.data() + row * dimension, energies[row], changes.data() + row * dimension, result);
   }
 
   int64_t not_known() const { return not_known_; }
 
  private:
-  void Explain(std::span<const uint8_t> row, double energy, std::span<const double> changes,
-               ExplainResult& result) {
+  const Variables& variables() const { return conditionals_.variables(); }
+
+  void Explain(const float* row, double energy, const double* changes, ExplainResult& result) {
     RowExplanation explanation{.row = result.rows++,
                                .energy = energy,
                                .log_pseudo_likelihood = 0,
-                               .values = {row.begin(), row.end()},
+                               .values = {},
                                .log_probabilities = {},
                                .top = {}};
-    for (size_t i = 0; i < changes.size(); ++i) {
-      const double log_probability = LogConditional(changes[i]);
+    for (int64_t v = 0; v < variables().size(); ++v) {
+      const int64_t state = variables().State(row, v);
+      const double log_probability =
+          LogConditionals(variables(), v, row, changes)[static_cast<size_t>(state)];
       not_known_ += std::isnan(log_probability);
+      explanation.values.push_back(state);
       explanation.log_pseudo_likelihood += log_probability;
       explanation.log_probabilities.push_back(static_cast<float>(log_probability));
-      result.mean_log_probabilities[i] += log_probability;
+      result.mean_log_probabilities[static_cast<size_t>(v)] += log_probability;
     }
-    explanation.top = MostSurprising(explanation, options_.top);
+    for (const size_t variable : MostSurprising(explanation, options_.top))
+      explanation.top.push_back(Describe(static_cast<int64_t>(variable), row, changes));
     sink_(explanation);
+  }
+
+  Surprise Describe(int64_t variable, const float* row, const double* changes) const {
+    const std::vector<double> all = LogConditionals(variables(), variable, row, changes);
+    const int64_t state = variables().State(row, variable);
+    const auto best = std::ranges::max_element(all);
+    const int64_t expected = *best > all[static_cast<size_t>(state)] ? best - all.begin() : state;
+    return {.variable = variable,
+            .value = state,
+            .log_probability = all[static_cast<size_t>(state)],
+            .expected = expected,
+            .expected_probability = std::exp(all[static_cast<size_t>(expected)])};
   }
 
   const Conditionals& conditionals_;
@@ -104,11 +106,6 @@ void ExplainOptions::Describe(Declare<ExplainOptions>& declare) {
 ExplainResult Explain(const LoadedModel& model, RowReader& rows, const ExplainOptions& options,
                       const ExplanationSink& sink, Observer& observer) {
   CheckOptions(options);
-  if (!model.energy_model().variables().all_binary())
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' has variables with more than two states, which explain does not know yet; "
-                            "`ort-ed score --anomaly` tells how odd rows are",
-                            model.name()));
   const Stopwatch stopwatch;
   const int64_t dimension = model.dimension();
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(dimension) * dimension));
@@ -121,7 +118,7 @@ ExplainResult Explain(const LoadedModel& model, RowReader& rows, const ExplainOp
   Explainer explainer(conditionals, options, sink);
   for (; count > 0; count = rows.Read(block)) {
     const int64_t before = result.rows;
-    explainer.Add(std::span(block).first(static_cast<size_t>(count * dimension)), dimension, result,
+    explainer.Add(std::span(block).first(static_cast<size_t>(count * dimension)), result,
                   [&](int64_t done) { watch(before + done, rows.rows().value_or(0)); });
   }
   if (result.rows == 0)
@@ -130,7 +127,7 @@ ExplainResult Explain(const LoadedModel& model, RowReader& rows, const ExplainOp
   if (explainer.not_known() > 0)
     Warn(fmt::format("{} of {} conditional probabilities are not known, since either value has infinite "
                      "energy; they are left out of what surprises",
-                     explainer.not_known(), result.rows * dimension),
+                     explainer.not_known(), result.rows * conditionals.variables().size()),
          result, observer);
   result.seconds = stopwatch.Seconds();
   return result;

@@ -22,9 +22,9 @@ struct ExplainOptions {
 // How much the value of one variable surprises the model, which knows all the others.
 struct Surprise {
   int64_t variable = 0;
-  int value = 0;
+  int64_t value = 0;           // its state
   double log_probability = 0;  // of the value given the others
-  int expected = 0;            // the most probable value
+  int64_t expected = 0;        // the most probable value
   double expected_probability = 0;
 };
 
@@ -32,7 +32,7 @@ struct RowExplanation {
   int64_t row = 0;  // from 0
   double energy = 0;
   double log_pseudo_likelihood = 0;      // the sum of log_probabilities
-  std::vector<uint8_t> values;           // the row
+  std::vector<int64_t> values;           // the state of every variable
   std::vector<float> log_probabilities;  // of every variable's value given the others
   std::vector<Surprise> top;             // the most surprising first
 };

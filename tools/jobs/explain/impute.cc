@@ -23,7 +23,7 @@ int64_t BlockRows(int64_t dimension, int64_t chains) {
   return std::max<int64_t>(1, kValues / dimension / chains);
 }
 
-// Sums over the records of each chain, for every variable.
+// Sums over the records of each chain, for every bit.
 using ChainSums = std::vector<double>;
 
 class Imputer {
@@ -49,10 +49,18 @@ class Imputer {
       for (int64_t i = 0; i < dimension_; ++i)
         if (rows[static_cast<size_t>(row * dimension_ + i)] == kMissingValue)
           filled[static_cast<size_t>(row * dimension_ + i)] = MeanOfChains(sums, row, i, result);
+    for (int64_t row = 0; row < count; ++row)
+      for (int64_t v = 0; v < variables().size(); ++v)
+        if (rows[static_cast<size_t>(row * dimension_ + variables().first_bit(v))] == kMissingValue)
+          ++result.missing;
     return filled;
   }
 
+  int64_t probabilities() const { return probabilities_; }  // computed so far
+
  private:
+  const Variables& variables() const { return conditionals_.variables(); }
+
   // The chains of a row stand one after the other; those of the whole file are numbered through.
   Chains Start(std::span<const uint8_t> rows, int64_t first_row) const {
     const int64_t count = std::ssize(rows) / dimension_ * options_.chains;
@@ -87,26 +95,37 @@ class Imputer {
       AdvanceChains(*sampler_, chains, next - done, pace_, [&](int64_t) { return look(), true; });
       done = next;
       conditionals_.Compute(chains.states, missing, energies, changes, [&](int64_t) { look(); });
-      for (size_t at = 0; at < sums.size(); ++at) {
-        if (missing[at] == 0) continue;
-        const double p = std::exp(LogConditional(changes[at]));
-        sums[at] += chains.states[at] != 0 ? p : 1 - p;
-      }
+      for (size_t first = 0; first < sums.size(); first += static_cast<size_t>(dimension_))
+        for (int64_t v = 0; v < variables().size(); ++v)
+          if (missing[first + static_cast<size_t>(variables().first_bit(v))] != 0)
+            AddProbabilities(v, &chains.states[first], &changes[first], &sums[first]);
     }
     return sums;
   }
 
-  float MeanOfChains(const ChainSums& sums, int64_t row, int64_t variable, ImputeResult& result) const {
+  // Of every bit of a variable, to the sums of one chain.
+  void AddProbabilities(int64_t variable, const float* row, const double* changes, double* sums) const {
+    const int64_t bit = variables().first_bit(variable);
+    if (variables().bits(variable) == 1) {
+      const double p = std::exp(LogConditional(changes[bit]));
+      sums[bit] += row[bit] != 0 ? p : 1 - p;
+      return;
+    }
+    const std::vector<double> all = LogConditionals(variables(), variable, row, changes);
+    for (size_t k = 0; k < all.size(); ++k) sums[bit + static_cast<int64_t>(k)] += std::exp(all[k]);
+  }
+
+  float MeanOfChains(const ChainSums& sums, int64_t row, int64_t bit, ImputeResult& result) {
     const auto n = static_cast<double>(options_.chains);
     double sum = 0, squares = 0;
     const auto of_chain = [&](int64_t chain) {
-      return sums[static_cast<size_t>((row * options_.chains + chain) * dimension_ + variable)] / kRecords;
+      return sums[static_cast<size_t>((row * options_.chains + chain) * dimension_ + bit)] / kRecords;
     };
     for (int64_t chain = 0; chain < options_.chains; ++chain) sum += of_chain(chain);
     for (int64_t chain = 0; chain < options_.chains; ++chain)
       squares += std::pow(of_chain(chain) - sum / n, 2);
     const double error = std::sqrt(squares / (n - 1) / n);
-    ++result.missing;
+    ++probabilities_;
     result.mean_standard_error += error;
     result.worst_standard_error = std::max(result.worst_standard_error, error);
     return static_cast<float>(sum / n);
@@ -119,6 +138,7 @@ class Imputer {
   Conditionals conditionals_;
   std::unique_ptr<Sampler> sampler_;
   Pace pace_;
+  int64_t probabilities_ = 0;
 };
 
 }  // namespace
@@ -155,7 +175,7 @@ ImputeResult Impute(const LoadedModel& model, RowReader& rows, const ImputeOptio
     throw Error(ErrorCode::kBadData,
                 "no value is missing, so there is nothing to fill in; leave cells empty (or NaN) that are to "
                 "be filled");
-  result.mean_standard_error /= static_cast<double>(result.missing);
+  result.mean_standard_error /= static_cast<double>(imputer.probabilities());
   result.seconds = stopwatch.Seconds();
   return result;
 }

@@ -28,10 +28,11 @@ struct ImputeResult : JobResult {
 };
 
 // What missing cells (kMissingValue in `rows`) may be: `output` takes for each row the values that are given
-// and, where one is missing, the probability that it is 1 given those. Each row has chains of its own over
-// its missing variables; at ten times in the second half of their steps the probability of every missing
-// variable given all others is computed, and the mean taken. With one missing variable that is exact. Memory
-// does not grow with the number of rows. Throws kBadData where nothing is missing, kInterrupted.
+// and, where one is missing, the probability that it is 1 given those: of a variable with several bits the
+// probabilities of its states. Each row has chains of its own over its missing variables; at ten times in the
+// second half of their steps the probability of every missing variable given all others is computed, and the
+// mean taken. With one missing variable that is exact. Memory does not grow with the number of rows. Throws
+// kBadData where nothing is missing, kInterrupted.
 ImputeResult Impute(const LoadedModel& model, RowReader& rows, const ImputeOptions& options,
                     RowWriter<float>& output, Observer& observer);
 

@@ -13,11 +13,21 @@ std::vector<std::string> NameVariables(std::vector<std::string> header, int64_t 
 }
 
 std::vector<std::string> NameVariables(const Variables& variables, const RowReader& rows) {
-  if (!variables.described() || !variables.all_binary())
-    return NameVariables(rows.column_names(), rows.columns());
+  if (!variables.described()) return NameVariables(rows.column_names(), rows.columns());
   std::vector<std::string> names;
   for (int64_t v = 0; v < variables.size(); ++v) names.push_back(variables[v].name);
-  return NameVariables(std::move(names), rows.columns());
+  return names;
+}
+
+std::vector<std::string> NameBits(const Variables& variables, const RowReader& rows) {
+  if (variables.all_binary()) return NameVariables(variables, rows);
+  std::vector<std::string> names;
+  for (int64_t bit = 0; bit < variables.dimension(); ++bit) names.push_back(variables.BitName(bit));
+  return names;
+}
+
+std::string NameState(const Variables& variables, int64_t variable, int64_t state) {
+  return variables.described() ? variables[variable].StateName(state) : std::to_string(state);
 }
 
 }  // namespace ort_ed

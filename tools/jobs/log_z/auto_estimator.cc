@@ -6,7 +6,7 @@
 namespace ort_ed {
 namespace {
 
-// Up to this dimension log Z is simply computed.
+// Up to so many binary variables, or as many states of others, log Z is simply computed.
 constexpr int64_t kEnumerateUpTo = 20;
 
 bool IsNormalised(const ModelMetadata& metadata) { return metadata.base && metadata.architecture == "made"; }
@@ -28,7 +28,7 @@ OptionMap ChooseOptions(const ModelMetadata& metadata, OptionMap options) {
 
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Observer& observer) {
   const ModelMetadata& metadata = request.model.metadata();
-  const int64_t dimension = request.model.dimension();
+  const Variables& variables = request.model.energy_model().variables();
   if (IsNormalised(metadata)) {
     RefuseAnnealing(options, "the model is normalised, its log Z is known");
     RequireNormalisedForm(request.model.energy_model());
@@ -36,9 +36,13 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Obser
     outcome.estimate.method = "exact: normalised by its form";
     return outcome;
   }
-  if (dimension <= kEnumerateUpTo) {
-    RefuseAnnealing(options, fmt::format("with {} variables, and up to {}, log Z is computed exactly",
-                                         dimension, kEnumerateUpTo));
+  const std::optional<int64_t> states = CountStates(variables);
+  if (states && *states <= int64_t{1} << kEnumerateUpTo) {
+    RefuseAnnealing(options, variables.all_binary()
+                                 ? fmt::format("with {} variables, and up to {}, log Z is computed exactly",
+                                               variables.size(), kEnumerateUpTo)
+                                 : fmt::format("with {} states, and up to 2^{}, log Z is computed exactly",
+                                               *states, kEnumerateUpTo));
     return kExactEstimator.estimate(request, {}, observer);
   }
   return kAisEstimator.estimate(request, ChooseOptions(metadata, options), observer);
@@ -49,8 +53,8 @@ Choice ChooseSampler(const OptionMap& options) { return kAisEstimator.sampler(op
 }  // namespace
 
 const EstimatorKind kAutoEstimator = {"auto",
-                                      "what is known of a normalised model; else exact up to D = 20; else "
-                                      "ais, whose options it takes, with the "
+                                      "what is known of a normalised model; else exact up to 2^20 states; "
+                                      "else ais, whose options it takes, with the "
                                       "sampler refill where the base is learned",
                                       []() -> const Schema& { return kAisEstimator.schema(); }, Estimate,
                                       ChooseSampler};

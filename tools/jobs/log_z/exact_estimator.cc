@@ -13,7 +13,7 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap&, Observer& obs
 
 }  // namespace
 
-const EstimatorKind kExactEstimator = {"exact", "all 2^D states, D up to 26", &SchemaOf<ExactOptions>,
-                                       Estimate};
+const EstimatorKind kExactEstimator = {"exact", "all states, up to 2^26: 26 binary variables",
+                                       &SchemaOf<ExactOptions>, Estimate};
 
 }  // namespace ort_ed

@@ -30,6 +30,7 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& given, Observe
   const auto options = MakeOptions<PolicyEstimatorOptions>(given);
   if (options.policy.empty())
     throw OptionError("policy", "must be the policy.onnx beside the model of a run by eb-gfn");
+  RequireBinary(request.model.energy_model().variables(), "policy");
   const PolicyFile policy(options.policy, request.model.dimension(), request.threads);
   const auto progress = Watch(observer, "proposing", "rows");
   std::vector<double> log_weights;

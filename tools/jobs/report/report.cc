@@ -106,6 +106,7 @@ ReportResult MakeReport(const ModelSource& source, const ReportData* data, const
   const LoadedModel& model = source.model;
   ReportResult result;
   result.dimension = model.dimension();
+  result.variables = model.energy_model().variables();
   result.parameters = CountParameters(model);
   if (data != nullptr) {
     if (data->rows.columns != result.dimension)
@@ -120,7 +121,7 @@ ReportResult MakeReport(const ModelSource& source, const ReportData* data, const
   result.noise_energies = NoiseEnergies(model.energy_model(), result.samples.rows, options.seed);
   if (data != nullptr) {
     result.means = CompareMeans(data->rows, result.samples);
-    result.correlations = CompareCorrelations(data->rows, result.samples, options.seed);
+    result.correlations = CompareCorrelations(data->rows, result.samples, result.variables, options.seed);
     if (options.likelihood) FindLikelihood(source, *data, options, result, observer);
   } else if (const std::optional<LogZ>& log_z = model.metadata().log_z) {
     result.log_z.emplace();

@@ -31,7 +31,7 @@ struct ReportOptions {
 struct ReportData {
   std::string name;
   RowTable rows;
-  std::vector<std::string> names;  // of the variables
+  std::vector<std::string> names;  // of the bits
 };
 
 // The same quantity of the data and of the model's samples.
@@ -41,7 +41,7 @@ struct DataAndModel {
 };
 
 struct PairCorrelation {
-  int64_t first = 0, second = 0;  // variables
+  int64_t first = 0, second = 0;  // bits
   DataAndModel correlation;
 };
 
@@ -54,7 +54,8 @@ struct FirstLayer {
 };
 
 struct ReportResult : JobResult {
-  int64_t dimension = 0;
+  int64_t dimension = 0;  // bits of a row
+  Variables variables;
   int64_t parameters = 0;
 
   std::optional<LogZEstimate> log_z;
@@ -64,8 +65,8 @@ struct ReportResult : JobResult {
   double sample_r_hat = 0;  // of the energy of the chains; not a number: not known
   std::vector<double> data_energies, sample_energies, noise_energies;
 
-  std::vector<DataAndModel> means;            // of all variables
-  std::vector<PairCorrelation> correlations;  // of pairs of variables that vary in both
+  std::vector<DataAndModel> means;            // of all bits
+  std::vector<PairCorrelation> correlations;  // of pairs of bits that vary in both
   std::vector<double> couplings;              // of a quadratic energy, dimension x dimension; else empty
   std::optional<FirstLayer> first_layer;      // where the couplings do not tell more
 

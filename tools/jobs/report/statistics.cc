@@ -25,20 +25,34 @@ double Correlation(const RowTable& table, const std::vector<double>& means, size
   return covariance / std::sqrt(means[i] * (1 - means[i]) * means[j] * (1 - means[j]));
 }
 
-// All pairs of `variables`, or kMostPairs drawn ones.
-std::vector<std::pair<size_t, size_t>> ChoosePairs(const std::vector<size_t>& variables, uint64_t seed) {
+// Pairs of `bits` that are of different variables: how many there are.
+int64_t CountPairs(const std::vector<size_t>& bits, const Variables& variables) {
+  std::vector<int64_t> of_variable(static_cast<size_t>(variables.size()));
+  for (const size_t bit : bits)
+    ++of_variable[static_cast<size_t>(variables.variable_of(static_cast<int64_t>(bit)))];
+  int64_t twice = std::ssize(bits) * std::ssize(bits);
+  for (const int64_t count : of_variable) twice -= count * count;
+  return twice / 2;
+}
+
+// All of them, or kMostPairs drawn ones.
+std::vector<std::pair<size_t, size_t>> ChoosePairs(const std::vector<size_t>& bits,
+                                                   const Variables& variables, uint64_t seed) {
   std::vector<std::pair<size_t, size_t>> pairs;
-  const auto count = static_cast<int64_t>(variables.size());
-  if (count * (count - 1) / 2 <= kMostPairs) {
-    for (size_t a = 0; a < variables.size(); ++a)
-      for (size_t b = a + 1; b < variables.size(); ++b) pairs.emplace_back(variables[a], variables[b]);
+  const auto add = [&](size_t a, size_t b) {
+    const auto variable = [&](size_t i) { return variables.variable_of(static_cast<int64_t>(bits[i])); };
+    if (variable(a) != variable(b)) pairs.emplace_back(bits[std::min(a, b)], bits[std::max(a, b)]);
+  };
+  if (CountPairs(bits, variables) <= kMostPairs) {
+    for (size_t a = 0; a < bits.size(); ++a)
+      for (size_t b = a + 1; b < bits.size(); ++b) add(a, b);
     return pairs;
   }
   std::mt19937_64 random(seed);
-  std::uniform_int_distribution<size_t> any(0, variables.size() - 1);
+  std::uniform_int_distribution<size_t> any(0, bits.size() - 1);
   while (std::ssize(pairs) < kMostPairs) {
     const size_t a = any(random), b = any(random);
-    if (a != b) pairs.emplace_back(variables[std::min(a, b)], variables[std::max(a, b)]);
+    add(a, b);
   }
   return pairs;
 }
@@ -53,13 +67,13 @@ std::vector<DataAndModel> CompareMeans(const RowTable& data, const RowTable& sam
 }
 
 std::vector<PairCorrelation> CompareCorrelations(const RowTable& data, const RowTable& samples,
-                                                 uint64_t seed) {
+                                                 const Variables& variables, uint64_t seed) {
   const std::vector<double> of_data = Means(data), of_model = Means(samples);
   std::vector<size_t> varying;
   for (size_t i = 0; i < of_data.size(); ++i)
     if (of_data[i] > 0 && of_data[i] < 1 && of_model[i] > 0 && of_model[i] < 1) varying.push_back(i);
   std::vector<PairCorrelation> correlations;
-  for (const auto& [i, j] : ChoosePairs(varying, seed))
+  for (const auto& [i, j] : ChoosePairs(varying, variables, seed))
     correlations.push_back({static_cast<int64_t>(i),
                             static_cast<int64_t>(j),
                             {Correlation(data, of_data, i, j), Correlation(samples, of_model, i, j)}});

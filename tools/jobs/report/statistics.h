@@ -8,12 +8,12 @@
 
 namespace ort_ed {
 
-// P(x_i = 1) of every variable, in the data and in the samples.
+// P(x_i = 1) of every bit, in the data and in the samples.
 std::vector<DataAndModel> CompareMeans(const RowTable& data, const RowTable& samples);
 
-// Correlations of all pairs of variables that vary in both, or of 2,000 pairs drawn by the seed where there
-// are more.
+// Correlations of all pairs of bits of different variables that vary in both, or of 2,000 pairs drawn by the
+// seed where there are more.
 std::vector<PairCorrelation> CompareCorrelations(const RowTable& data, const RowTable& samples,
-                                                 uint64_t seed);
+                                                 const Variables& variables, uint64_t seed);
 
 }  // namespace ort_ed

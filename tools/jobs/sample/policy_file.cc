@@ -94,4 +94,9 @@ PolicyFile::PolicyFile(const std::string& path, int64_t dimension, int threads, 
 
 const PolicyView& PolicyFile::view() const { return impl_->view; }
 
+void RequireBinary(const Variables& variables, const std::string& key) {
+  if (!variables.all_binary())
+    throw OptionError(key, "must be left out: it builds rows of binary variables, and the model has others");
+}
+
 }  // namespace ort_ed

@@ -23,6 +23,9 @@ class PolicyFile {
   std::shared_ptr<Impl> impl_;
 };
 
+// Throws OptionError of `key` where there are other variables than binary ones, which policies do not build.
+void RequireBinary(const Variables& variables, const std::string& key);
+
 // Chains that move by what a policy rebuilds: of each chain it takes `variables` away and sets them again,
 // and the whole is accepted or not (Metropolis and Hastings), so that the target is left invariant whatever
 // the policy is worth. Throws kInvalidArgument for chains with variables that are kept.

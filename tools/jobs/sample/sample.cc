@@ -16,14 +16,15 @@ namespace {
 // Runs the chains through the schedule and hands on what is asked for on the way.
 class SampleRun {
  public:
-  SampleRun(Sampler& sampler, Chains chains, const SampleSinks& sinks, Observer& observer,
-            SampleResult& result)
+  SampleRun(Sampler& sampler, Chains chains, const Variables& variables, const SampleSinks& sinks,
+            Observer& observer, SampleResult& result)
       : sampler_(sampler),
         chains_(std::move(chains)),
         sinks_(sinks),
         observer_(observer),
         result_(result),
-        schedule_(result.schedule) {}
+        schedule_(result.schedule),
+        recorder_(variables) {}
 
   void Run() {
     const auto look = [this](int64_t steps) {
@@ -109,6 +110,7 @@ std::unique_ptr<Sampler> ChooseSampler(const SampleOptions& options, const Energ
   if (options.policy.empty()) return MakeSampler(options.sampler, path, options.threads);
   if (options.sampler.kind != SampleOptions().sampler.kind || !options.sampler.options.empty())
     throw OptionError("sampler", "has no effect with `policy`", OptionError::Problem::kNoEffect);
+  RequireBinary(path.variables(), "policy");
   return MakePolicySampler(PolicyFile(options.policy, path.dimension(), options.threads), path,
                            options.policy_variables.value_or(path.dimension()));
 }
@@ -198,7 +200,7 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
   begin.clamped = start.Clamps(chains);
   begin.betas.assign(begin.betas.size(), options.beta);
-  SampleRun run(*sampler, std::move(begin), sinks, observer, result);
+  SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
   run.Run();
   result.quadratic = path.energy->quadratic() != nullptr;
   // Whether chains agree is no question where they do not draw from one distribution.

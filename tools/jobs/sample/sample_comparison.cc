@@ -112,18 +112,19 @@ std::optional<SampleComparison> CompareSamples(const EnergyPath& path, const Row
   comparison.samples = options.samples;
   comparison.sets = options.sample_sets;
   std::vector<double> null(static_cast<size_t>(options.mmd_null));
+  const Variables variables = path.variables();
   const auto part = 1.0 / static_cast<double>(comparison.sets);
   SampleSets(path, options, seed, threads, observer).Draw([&](int64_t set, const Chains& chains) {
     if (set == 0) comparison.energies = chains.energies;
     const Rows samples = States(chains);
     const std::span rows = DataOfSet(data, set, comparison);
     const auto mmd = [&](MmdKernel kernel) {
-      return SquaredMmd(samples, rows, data.columns, kernel, kMmdBandwidth, threads);
+      return SquaredMmd(samples, rows, variables, kernel, kMmdBandwidth, threads);
     };
     comparison.hamming += part * mmd(MmdKernel::kHamming);
     comparison.linear += part * mmd(MmdKernel::kLinear);
     const auto shuffled =
-        SquaredMmdOfShuffled(samples, rows, data.columns, options.mmd_null, static_cast<uint64_t>(set),
+        SquaredMmdOfShuffled(samples, rows, variables, options.mmd_null, static_cast<uint64_t>(set),
                              MmdKernel::kHamming, kMmdBandwidth, threads);
     for (size_t i = 0; i < null.size(); ++i) null[i] += part * shuffled[i];
   });

@@ -11,18 +11,29 @@
 namespace ort_ed {
 namespace {
 
-// A mask of `dimension` values may be stored as a vector.
-std::vector<uint8_t> ReadMask(const std::string& path, int64_t rows, int64_t dimension) {
+// A value for each variable as one for each of its bits.
+std::vector<uint8_t> SpreadOverBits(const std::vector<uint8_t>& mask, const Variables& variables) {
+  std::vector<uint8_t> bits;
+  for (size_t i = 0; i < mask.size(); ++i)
+    bits.insert(bits.end(), static_cast<size_t>(variables.bits(static_cast<int64_t>(i) % variables.size())),
+                mask[i]);
+  return bits;
+}
+
+// A mask has a value for each variable, or for each bit; one row of it may be stored as a vector.
+std::vector<uint8_t> ReadMask(const std::string& path, int64_t rows, const Variables& variables) {
+  const int64_t dimension = variables.dimension();
   RowTable mask = ReadRows(path);
-  if (mask.columns == 1 && mask.rows == dimension) std::swap(mask.rows, mask.columns);
-  if (mask.columns != dimension || (mask.rows != 1 && mask.rows != rows)) {
-    throw Error(
-        ErrorCode::kBadData,
-        fmt::format("the mask '{}' has {} rows of {} values; it needs {} values in one row, or in one for "
-                    "each of the {} starting rows",
-                    path, mask.rows, mask.columns, dimension, rows));
-  }
-  return std::move(mask.values);
+  if (mask.columns == 1 && (mask.rows == dimension || mask.rows == variables.size()))
+    std::swap(mask.rows, mask.columns);
+  const bool right_rows = mask.rows == 1 || mask.rows == rows;
+  if (right_rows && mask.columns == dimension) return std::move(mask.values);
+  if (right_rows && mask.columns == variables.size()) return SpreadOverBits(mask.values, variables);
+  throw Error(
+      ErrorCode::kBadData,
+      fmt::format("the mask '{}' has {} rows of {} values; it needs {} values in one row, or in one for "
+                  "each of the {} starting rows",
+                  path, mask.rows, mask.columns, variables.size(), rows));
 }
 
 // Chains without a free variable have nothing to do.
@@ -79,7 +90,7 @@ SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::o
   RowTable table = ReadModelRows(*init, variables, {.columns = dimension});
   SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
   if (clamp) {
-    start.clamped = ReadMask(*clamp, start.rows, dimension);
+    start.clamped = ReadMask(*clamp, start.rows, variables);
     RequireFree(start.clamped, fmt::format("the mask '{}' keeps every value", *clamp),
                 "put 0 where a value is to be drawn");
   }

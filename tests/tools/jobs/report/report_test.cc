@@ -101,7 +101,7 @@ TEST_F(ReportJob, RefusesOtherVariablesAndStops) {
 
 TEST(CompareCorrelations, AreThoseOfTheRows) {
   const RowTable equal{4, 3, {0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1}}, opposite{2, 3, {0, 1, 0, 1, 0, 1}};
-  const auto pairs = CompareCorrelations(equal, opposite, 0);
+  const auto pairs = CompareCorrelations(equal, opposite, Variables::Binary(equal.columns), 0);
   ASSERT_EQ(pairs.size(), 1u);  // the third variable is constant in one of them
   EXPECT_EQ(pairs[0].second, 1);
   EXPECT_DOUBLE_EQ(pairs[0].correlation.data, 1);
