@@ -6,7 +6,8 @@
 #include <onnxruntime_session_options_config_keys.h>
 
 #include "runtime/provider.h"
-#include "runtime/support/external_data.h"
+#include "runtime/support/gate/external_data.h"
+#include "runtime/support/gate/model_gate.h"
 #include "runtime/support/parallel_for.h"
 #include "runtime/support/read_file.h"
 
@@ -69,7 +70,7 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
   ++opened_sessions;
-  if (!CheckExternalLocations(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
+  if (!AdmitModel(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();

@@ -26,7 +26,7 @@ Ort::Env& Environment();
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
 
 // Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model
-// or if it keeps tensors outside its own folder.
+// or if the gate does not (runtime/support/gate).
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);
 // `name` stands for the file in error messages. Tensors kept in other files are looked for next to `path`,
 // the file that the bytes come from; without `path` there must be none. The bytes are not needed after the
