@@ -91,6 +91,12 @@ Ort::MemoryInfo DeviceMemory(const Device& device) {
                          OrtMemTypeDefault);
 }
 
+bool IsOutOfMemory(const Ort::Exception& exception) {
+  const std::string_view text = exception.what();
+  return text.find("bad_alloc") != std::string_view::npos ||
+         text.find("Failed to allocate memory") != std::string_view::npos;
+}
+
 // "Load failed:/onnxruntime_src/x.cc:187 N::Model::Model(a, b) It has no graph.\n": the location and the
 // signature behind it tell a user nothing, nor does the condition in "ptr != nullptr was false. It has ...".
 std::string PlainMessage(const Ort::Exception& exception) {

@@ -1,6 +1,5 @@
 #include "models/graph/model_file.h"
 
-#include <climits>
 #include <filesystem>
 #include <span>
 
@@ -16,6 +15,7 @@
 #include "ort_ed/error.h"
 #include "runtime/support/gate/external_data.h"
 #include "runtime/support/gate/model_gate.h"
+#include "runtime/support/limits.h"
 #include "runtime/support/read_file.h"
 #include "runtime/support/wire.h"
 
@@ -23,8 +23,6 @@ namespace ort_ed {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMaxBytes = INT_MAX;  // protobuf's own limit
 
 [[noreturn]] void Reject(const std::string& name, const std::string& problem) {
   throw Error(ErrorCode::kBadModel, "'" + name + "' " + problem);
@@ -66,7 +64,7 @@ std::string ParseProblem(std::string_view bytes) {
 }
 
 void CheckSize(size_t size, const std::string& name) {
-  if (size <= kMaxBytes) return;
+  if (size <= kMaxModelBytes) return;
   Reject(name, "has " + std::to_string(size) +
                    " bytes, more than the 2 GiB of an ONNX file; keep large tensors as external data");
 }
@@ -126,7 +124,7 @@ onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name) {
 
 void SerializeModel(const onnx::ModelProto& model, google::protobuf::io::ZeroCopyOutputStream& stream) {
   const size_t size = model.ByteSizeLong();
-  if (size > kMaxBytes) {
+  if (size > kMaxModelBytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the model has " + std::to_string(size) + " bytes, more than the 2 GiB of an ONNX file");
   }
