@@ -74,9 +74,15 @@ void CheckDomain(const std::string& key, const Option& option, const OptionValue
   }
 }
 
+// What a message shows of a value: a mistake is seen in its first letters.
+std::string Shown(const std::string& value) {
+  constexpr size_t kMost = 80;
+  return value.size() <= kMost ? "'" + value + "'" : "'" + value.substr(0, kMost) + "...'";
+}
+
 [[noreturn]] void RefuseValue(const Option& option, const OptionValue& value,
                               const std::invalid_argument& why) {
-  throw OptionError(option.key, std::string("must be ") + why.what() + ", not '" + FormatOption(value) + "'");
+  throw OptionError(option.key, std::string("must be ") + why.what() + ", not " + Shown(FormatOption(value)));
 }
 
 }  // namespace
@@ -89,7 +95,7 @@ void RefuseName(const std::string& key, const std::string& name, const std::vect
                 bool joined) {
   throw OptionError(key,
                     "must be one of " + Join(known, ", ") + (joined ? ", or several joined by +" : "") +
-                        ", not '" + name + "'",
+                        ", not " + Shown(name),
                     OptionError::Problem::kUnknownName);
 }
 

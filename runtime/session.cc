@@ -6,7 +6,8 @@
 #include <onnxruntime_session_options_config_keys.h>
 
 #include "runtime/provider.h"
-#include "runtime/support/external_data.h"
+#include "runtime/support/gate/external_data.h"
+#include "runtime/support/gate/model_gate.h"
 #include "runtime/support/parallel_for.h"
 #include "runtime/support/read_file.h"
 
@@ -69,7 +70,7 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
   ++opened_sessions;
-  if (!CheckExternalLocations(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
+  if (!AdmitModel(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();
@@ -88,6 +89,12 @@ Ort::MemoryInfo DeviceMemory(const Device& device) {
   const auto id = device.options.find("device_id");
   return Ort::MemoryInfo("Cuda", OrtDeviceAllocator, id == device.options.end() ? 0 : std::stoi(id->second),
                          OrtMemTypeDefault);
+}
+
+bool IsOutOfMemory(const Ort::Exception& exception) {
+  const std::string_view text = exception.what();
+  return text.find("bad_alloc") != std::string_view::npos ||
+         text.find("Failed to allocate memory") != std::string_view::npos;
 }
 
 // "Load failed:/onnxruntime_src/x.cc:187 N::Model::Model(a, b) It has no graph.\n": the location and the

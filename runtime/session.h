@@ -4,6 +4,7 @@
 // open a session and to translate errors. Not installed.
 
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ Ort::Env& Environment();
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
 
 // Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model
-// or if it keeps tensors outside its own folder.
+// or if the gate does not (runtime/support/gate).
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);
 // `name` stands for the file in error messages. Tensors kept in other files are looked for next to `path`,
 // the file that the bytes come from; without `path` there must be none. The bytes are not needed after the
@@ -43,13 +44,17 @@ Ort::MemoryInfo DeviceMemory(const Device& device);
 // ONNX Runtime's message without the source locations of its own build.
 std::string PlainMessage(const Ort::Exception& exception);
 
-// Runs `call`; what ONNX Runtime throws leaves as Error "<doing>: <message>". `doing` names the file and the
-// action: "cannot score with 'model.onnx'".
+// ONNX Runtime has no code of its own for it.
+bool IsOutOfMemory(const Ort::Exception& exception);
+
+// Runs `call`; low memory leaves as std::bad_alloc, what else ONNX Runtime throws leaves as Error "<doing>:
+// <message>". `doing` names the file and the action: "cannot score with 'model.onnx'".
 template <typename Call>
 decltype(auto) Translated(ErrorCode code, std::string_view doing, Call&& call) {
   try {
     return std::forward<Call>(call)();
   } catch (const Ort::Exception& exception) {
+    if (IsOutOfMemory(exception)) throw std::bad_alloc();
     throw Error(code, std::string(doing) + ": " + PlainMessage(exception));
   }
 }

@@ -7,7 +7,6 @@
 
 #include "models/graph/tensors.h"
 #include "ort_ed/error.h"
-#include "runtime/support/external_data.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -82,16 +81,6 @@ std::string ReadTensor(const onnx::TensorProto& proto, const ExternalTensor& ten
 }
 
 }  // namespace
-
-void CheckExternalTensors(const onnx::ModelProto& model, const std::optional<fs::path>& folder,
-                          const std::string& name) {
-  VisitTensors(model, [&](const onnx::TensorProto& proto) {
-    if (!IsExternal(proto)) return;
-    const ExternalTensor tensor(proto, name);
-    const std::string problem = ExternalLocationProblem(folder, tensor.Location());
-    if (!problem.empty()) tensor.Reject(problem);
-  });
-}
 
 void LoadExternalData(onnx::ModelProto& model, const fs::path& folder, const std::string& name) {
   VisitTensors(model, [&](onnx::TensorProto& proto) {

@@ -1,8 +1,7 @@
 #include "models/graph/model_file.h"
 
-#include <climits>
 #include <filesystem>
-#include <optional>
+#include <span>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -14,7 +13,9 @@
 #include "models/graph/standard_domain.h"
 #include "models/graph/tensor_data.h"
 #include "ort_ed/error.h"
-#include "runtime/support/external_data.h"
+#include "runtime/support/gate/external_data.h"
+#include "runtime/support/gate/model_gate.h"
+#include "runtime/support/limits.h"
 #include "runtime/support/read_file.h"
 #include "runtime/support/wire.h"
 
@@ -22,8 +23,6 @@ namespace ort_ed {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMaxBytes = INT_MAX;  // protobuf's own limit
 
 [[noreturn]] void Reject(const std::string& name, const std::string& problem) {
   throw Error(ErrorCode::kBadModel, "'" + name + "' " + problem);
@@ -65,14 +64,16 @@ std::string ParseProblem(std::string_view bytes) {
 }
 
 void CheckSize(size_t size, const std::string& name) {
-  if (size <= kMaxBytes) return;
+  if (size <= kMaxModelBytes) return;
   Reject(name, "has " + std::to_string(size) +
                    " bytes, more than the 2 GiB of an ONNX file; keep large tensors as external data");
 }
 
-onnx::ModelProto Parse(std::string_view bytes, const std::string& name) {
+// `path`: of the file that the bytes come from; empty: none.
+onnx::ModelProto Parse(std::string_view bytes, const std::string& name, const std::string& path) {
   if (bytes.empty()) Reject(name, "is empty, not an ONNX file");
   CheckSize(bytes.size(), name);
+  if (!AdmitModel(std::as_bytes(std::span(bytes)), path, name)) Reject(name, ParseProblem(bytes));
   onnx::ModelProto model;
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) Reject(name, ParseProblem(bytes));
   if (!model.has_ir_version() && !model.has_graph()) Reject(name, "is not an ONNX file");
@@ -109,23 +110,21 @@ onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data) 
 
 onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& path,
                            ExternalData external_data) {
-  onnx::ModelProto model = Parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  const fs::path folder = ModelFolder(path);
-  CheckExternalTensors(model, folder, path);
-  if (external_data == ExternalData::kLoad) LoadExternalData(model, folder, path);
+  onnx::ModelProto model = Parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, path);
+  if (external_data == ExternalData::kLoad) LoadExternalData(model, ModelFolder(path), path);
   CheckTensorData(model, path);
   return model;
 }
 
 onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name) {
-  onnx::ModelProto model = Parse(bytes, name);
-  CheckExternalTensors(model, std::nullopt, name);
+  onnx::ModelProto model = Parse(bytes, name, "");
+  CheckTensorData(model, name);
   return model;
 }
 
 void SerializeModel(const onnx::ModelProto& model, google::protobuf::io::ZeroCopyOutputStream& stream) {
   const size_t size = model.ByteSizeLong();
-  if (size > kMaxBytes) {
+  if (size > kMaxModelBytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the model has " + std::to_string(size) + " bytes, more than the 2 GiB of an ONNX file");
   }

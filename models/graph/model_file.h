@@ -21,7 +21,7 @@ enum class ExternalData {
 };
 
 // Reads an ONNX model. Throws kIo if the file cannot be read and kBadModel if it is empty, not ONNX,
-// truncated, too large, or keeps tensors outside its own folder (absolute path, "..", symbolic link).
+// truncated, too large, or not let in by the gate (runtime/support/gate).
 onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data = ExternalData::kLoad);
 
 // The same of bytes that were read from the file `path`.

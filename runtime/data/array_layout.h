@@ -28,9 +28,6 @@ struct ArrayLayout {
   std::vector<int64_t> shape;  // not negative
 };
 
-// A row wider than this is taken for a damaged header.
-inline constexpr int64_t kMaxColumns = int64_t{1} << 24;
-
 // Calls visit(T{}) with the C++ type of `type`; bool is a byte.
 template <typename Visit>
 auto VisitCellType(CellType type, Visit visit) {

@@ -1,4 +1,5 @@
 #include "runtime/data/formats.h"
+#include "runtime/support/limits.h"
 
 namespace ort_ed {
 namespace {
@@ -21,7 +22,10 @@ RowShape CheckedRowShape(const InputStream& stream, const ArrayLayout& layout) {
   for (size_t axis = 1; axis < shape.size(); ++axis)
     impossible |= __builtin_mul_overflow(columns, shape[axis], &columns);
   if (!impossible && columns == 0) stream.Fail("has rows without values (shape " + ShapeText(shape) + ")");
-  impossible |= columns > kMaxColumns || __builtin_mul_overflow(columns, shape[0], &bytes) ||
+  if (!impossible && columns > kMaxColumns)
+    stream.Fail("tells rows of " + std::to_string(columns) + " values in its header; at most " +
+                std::to_string(kMaxColumns) + " are possible");
+  impossible |= __builtin_mul_overflow(columns, shape[0], &bytes) ||
                 __builtin_mul_overflow(bytes, CellBytes(layout.type), &bytes);
   if (impossible)
     stream.Fail("tells an impossible shape in its header (" + ShapeText(shape) + "); the file is damaged");

@@ -8,6 +8,7 @@
 #include "runtime/data/formats.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/table/table_reader.h"
+#include "runtime/support/limits.h"
 
 namespace ort_ed {
 namespace {

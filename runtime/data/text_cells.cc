@@ -6,10 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/support/limits.h"
+
 namespace ort_ed {
 namespace {
 
-constexpr size_t kMaxLineBytes = size_t{1} << 28;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view Trim(std::string_view text) {
@@ -51,8 +52,8 @@ bool TextLines::Load() {
   while (end == std::string_view::npos) {
     const size_t known = text.size();
     if (known > kMaxLineBytes)
-      stream_.Fail("line " + std::to_string(number_) +
-                   " is too long for a row of a table; is this a text file?");
+      stream_.Fail("line " + std::to_string(number_) + " is longer than the " +
+                   std::to_string(kMaxLineBytes) + " bytes that a row may have; is this a text file?");
     text = stream_.Peek(known + 1);
     if (text.size() == known) break;
     end = text.find('\n', known);

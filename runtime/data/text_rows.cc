@@ -5,16 +5,19 @@
 #include "runtime/data/binarise.h"
 #include "runtime/data/formats.h"
 #include "runtime/data/text_cells.h"
+#include "runtime/support/limits.h"
 
 namespace ort_ed {
 namespace {
 
 constexpr size_t kScaleSampleBytes = size_t{1} << 16;
 
+// Not more than one beyond the limit: a cell takes more memory than its comma.
 std::vector<std::string> Cells(std::string_view line, char separator) {
   std::vector<std::string> cells;
   CellSplitter splitter(line, separator);
-  while (const auto cell = splitter.Next()) cells.emplace_back(*cell);
+  for (auto cell = splitter.Next(); cell && std::ssize(cells) <= kMaxColumns; cell = splitter.Next())
+    cells.emplace_back(*cell);
   return cells;
 }
 

@@ -2,6 +2,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/support/limits.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -59,6 +60,8 @@ class ContractCheck {
     if (extents[1].size.value_or(0) < 1)
       Refuse(with_shape +
              ", but D, its second extent, must be fixed; export the model with a fixed number of columns");
+    if (*extents[1].size > kMaxColumns)
+      Refuse(with_shape + "; at most " + std::to_string(kMaxColumns) + " variables are possible");
     if (extents[0].size)
       Refuse(what + " has the batch fixed at " + std::to_string(*extents[0].size) +
              "; export the model with a dynamic batch (in PyTorch: dynamic_axes={'" + input.name +

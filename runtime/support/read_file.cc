@@ -35,7 +35,7 @@ ssize_t ReadSome(int descriptor, std::byte* bytes, size_t count) {
 
 }  // namespace
 
-std::vector<std::byte> ReadFile(const std::string& path, std::string_view what) {
+std::vector<std::byte> ReadFile(const std::string& path, std::string_view what, size_t most) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kIo, "cannot read the " + std::string(what) + " '" + path + "': " + why);
   };
@@ -45,6 +45,9 @@ std::vector<std::byte> ReadFile(const std::string& path, std::string_view what) 
   struct stat status;
   if (fstat(file.descriptor, &status) != 0) refuse("reading failed");
   if (S_ISDIR(status.st_mode)) refuse("it is a folder; name a file");
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) refuse("it is a device; name a file");
+  const std::string too_large = "it has more than " + std::to_string(most) + " bytes";
+  if (S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) > most) refuse(too_large);
   constexpr size_t kChunk = 1 << 20;
   // One more than the size, to see the end; a pipe has none.
   std::vector<std::byte> bytes(S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) + 1 : kChunk);
@@ -52,6 +55,7 @@ std::vector<std::byte> ReadFile(const std::string& path, std::string_view what) 
   while (const ssize_t got = ReadSome(file.descriptor, bytes.data() + have, bytes.size() - have)) {
     if (got < 0) refuse("reading failed");
     have += static_cast<size_t>(got);
+    if (have > most) refuse(too_large);
     if (have == bytes.size()) bytes.resize(have + std::max(kChunk, have));
   }
   bytes.resize(have);

@@ -8,15 +8,37 @@ WireTag WireReader::ReadTag() {
   return {tag >> 3, tag & 7};
 }
 
-bool WireReader::Next(uint32_t& number, std::string_view& payload) {
+bool WireReader::Next(WireField& field) {
   while (!AtEnd() && !damaged_) {
     const WireTag tag = ReadTag();
-    number = tag.number;
-    if (tag.type == kLengthDelimited) {
-      payload = Take(ReadVarint());
-      return !damaged_;
+    field = {.number = tag.number, .type = tag.type};
+    switch (tag.type) {
+      case kVarint:
+        field.value = ReadVarint();
+        return !damaged_;
+      case kEightBytes:
+        field.payload = Take(8);
+        return !damaged_;
+      case kFourBytes:
+        field.payload = Take(4);
+        return !damaged_;
+      case kLengthDelimited:
+        field.payload = Take(ReadVarint());
+        return !damaged_;
+      default:
+        Skip(tag);
     }
-    Skip(tag);
+  }
+  return false;
+}
+
+bool WireReader::Next(uint32_t& number, std::string_view& payload) {
+  WireField field;
+  while (Next(field)) {
+    if (field.type != kLengthDelimited) continue;
+    number = field.number;
+    payload = field.payload;
+    return true;
   }
   return false;
 }

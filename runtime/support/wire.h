@@ -15,6 +15,13 @@ struct WireTag {
   uint32_t type;  // a WireType, or what damage made of it
 };
 
+struct WireField {
+  uint32_t number = 0;
+  uint32_t type = kVarint;        // one of kVarint, kEightBytes, kFourBytes, kLengthDelimited
+  uint64_t value = 0;             // of a varint
+  std::string_view payload = {};  // of the others
+};
+
 // Reads the fields of one serialised protobuf message, all that protobuf itself would read. Once the bytes
 // turn out to be damaged or cut short, damaged() is true and nothing more is read.
 class WireReader {
@@ -28,13 +35,17 @@ class WireReader {
   // What follows a tag.
   void Skip(const WireTag& tag) { Skip(tag, 0); }
 
+  // The next field; groups, which ONNX has none of, are skipped. False at the end or where the bytes are
+  // damaged.
+  bool Next(WireField& field);
   // The next length-delimited field; the others are skipped. False at the end or where the bytes are damaged.
   bool Next(uint32_t& number, std::string_view& payload);
+
+  uint64_t ReadVarint();
 
  private:
   void Skip(const WireTag& tag, int depth);
   void SkipGroup(uint32_t number, int depth);
-  uint64_t ReadVarint();
   std::string_view Take(uint64_t size);
 
   std::string_view rest_;

@@ -3,7 +3,7 @@
 
 #include "ort_ed/energy_model.h"
 #include "runtime/support/atomic_file.h"
-#include "runtime/support/external_data.h"
+#include "runtime/support/gate/model_gate.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
@@ -136,7 +136,7 @@ TEST_F(ExternalData, IsFoundInSubgraphsAttributesAndFunctions) {
     for (size_t other = 0; (other = one.find("../weights.bin", other)) != std::string::npos; ++other)
       if (other != at) one.replace(other, 3, "in/");
     ExpectError(
-        ErrorCode::kBadModel, [&] { CheckExternalLocations(Bytes(one), model_, model_); }, "../weights.bin");
+        ErrorCode::kBadModel, [&] { AdmitModel(Bytes(one), model_, model_); }, "../weights.bin");
     ++places;
   }
   EXPECT_EQ(places, 14);
@@ -152,16 +152,15 @@ TEST_F(ExternalData, IsFoundBehindUnusualEncodings) {
   long_tag.replace(graph, 1, "\xba\x80\x80\x80\x70");
   for (const std::string& model : {group + plain, long_tag})
     ExpectError(
-        ErrorCode::kBadModel, [&] { CheckExternalLocations(Bytes(model), model_, model_); },
-        "../weights.bin");
+        ErrorCode::kBadModel, [&] { AdmitModel(Bytes(model), model_, model_); }, "../weights.bin");
 }
 
 TEST_F(ExternalData, CannotBeToldOfDamagedBytes) {
   const std::string model = LinearModel(400);
-  EXPECT_TRUE(CheckExternalLocations(Bytes(model), model_, model_));
-  EXPECT_FALSE(CheckExternalLocations(Bytes(model.substr(0, model.size() - 5)), model_, model_));
-  EXPECT_FALSE(CheckExternalLocations(Bytes("\xa3\x06" + model), model_, model_));  // a group without end
-  EXPECT_FALSE(CheckExternalLocations(Bytes(model + "\xa4\x06"), model_, model_));  // an end without group
+  EXPECT_TRUE(AdmitModel(Bytes(model), model_, model_));
+  EXPECT_FALSE(AdmitModel(Bytes(model.substr(0, model.size() - 5)), model_, model_));
+  EXPECT_FALSE(AdmitModel(Bytes("\xa3\x06" + model), model_, model_));  // a group without end
+  EXPECT_FALSE(AdmitModel(Bytes(model + "\xa4\x06"), model_, model_));  // an end without group
 }
 
 TEST_F(ExternalData, AModelInMemoryHasNone) {

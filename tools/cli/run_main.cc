@@ -22,6 +22,7 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr char kOutOfMemory[] = "out of memory; ask for less at once";
 
 void LogToStderr() {
   auto logger = spdlog::stderr_color_mt("ort-ed");
@@ -122,7 +123,10 @@ int Main(const std::vector<std::string>& words) {
     spdlog::error("{}", error.what());
     return kWrongUsage;
   } catch (const std::bad_alloc&) {
-    spdlog::error("out of memory; ask for less at once");
+    spdlog::error("{}", kOutOfMemory);
+    return kFailed;
+  } catch (const std::length_error&) {  // more than a vector could ever hold
+    spdlog::error("{}", kOutOfMemory);
     return kFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());

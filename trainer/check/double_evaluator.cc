@@ -24,8 +24,10 @@ Ort::Value MakeValue(const DoubleTensor& tensor) {
 }
 
 template <typename T>
-DoubleTensor Read(const Ort::Value& value) {
+DoubleTensor Read(const Ort::Value& value, const std::string& name) {
   const auto info = value.GetTensorTypeAndShapeInfo();
+  if (info.GetElementType() != Ort::TypeToTensorType<T>::type)
+    throw Error(ErrorCode::kBadModel, "the output '" + name + "' is of another type than the input");
   const T* data = value.GetTensorData<T>();
   return {info.GetShape(), {data, data + info.GetElementCount()}};
 }
@@ -56,7 +58,8 @@ DoubleTensors DoubleEvaluator::Run(const DoubleTensors& feeds) const {
   });
   DoubleTensors tensors;
   for (size_t i = 0; i < results.size(); ++i)
-    tensors[outputs_[i]] = is_double_ ? Read<double>(results[i]) : Read<float>(results[i]);
+    tensors[outputs_[i]] =
+        is_double_ ? Read<double>(results[i], outputs_[i]) : Read<float>(results[i], outputs_[i]);
   return tensors;
 }
 

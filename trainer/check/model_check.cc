@@ -124,6 +124,7 @@ class Checker {
       check_.problems.push_back("the output '" + check_.output + "' does not hold one energy per row");
       return;
     }
+    DeclareOutput(energy.shape);
     if (energy.shape == column) check_.remarks.push_back("the output is [batch, 1]; [batch] is usual");
     energy_scale_ = std::accumulate(energy.values.begin(), energy.values.end(), 0.0,
                                     [](double sum, double value) { return sum + std::abs(value); });
@@ -132,6 +133,35 @@ class Checker {
       return;
     }
     CheckRowsAlone(energies, energy);
+  }
+
+  // What the file declares may be anything; gradients are built on it.
+  void DeclareOutput(const std::vector<int64_t>& shape) {
+    output_shape_ = shape;
+    onnx::TypeProto& type = *model_.mutable_graph()->mutable_output(0)->mutable_type();
+    auto& declared = *type.mutable_tensor_type()->mutable_shape();
+    declared.Clear();
+    declared.add_dim()->set_dim_param("batch");
+    if (shape.size() == 2) declared.add_dim()->set_dim_value(1);
+  }
+
+  // Of all rows, as many as there are: the number of energies may depend on the values of x.
+  std::vector<double> Energies(const Evaluator& energies, const Tensors& point) const {
+    std::vector<double> values = energies.Run(point).at(check_.output).values;
+    if (values.size() != weights_.size())
+      throw Error(ErrorCode::kBadModel, "the output '" + check_.output + "' holds " +
+                                            std::to_string(values.size()) + " energies for " +
+                                            std::to_string(weights_.size()) + " rows");
+    return values;
+  }
+
+  Tensors Gradients(const Evaluator& evaluator, const Tensors& point) const {
+    Tensors gradients = evaluator.Run(Seeded(point));
+    for (const auto& [name, gradient] : gradients)
+      if (gradient.values.size() != point.at(name.substr(std::size(kPrefix) - 1)).values.size())
+        throw Error(ErrorCode::kBadModel, "the gradient of '" + name.substr(std::size(kPrefix) - 1) +
+                                              "' has another shape than the tensor");
+    return gradients;
   }
 
   // An energy is a function of its own row: the same alone as among others.
@@ -187,7 +217,7 @@ class Checker {
   // Adds the tensors to those that are compared.
   void AddGradients(const std::vector<std::string>& tensors) {
     std::unique_ptr<Evaluator> gradients = MakeGradients(tensors);
-    if (gradients) here_.gradients.merge(gradients->Run(Seeded(here_.point)));
+    if (gradients) here_.gradients.merge(Gradients(*gradients, here_.point));
     compared_.insert(tensors.begin(), tensors.end());
     if (gradients) gradients_.push_back(std::move(gradients));
   }
@@ -216,11 +246,11 @@ class Checker {
       onnx::ModelProto rewritten = model_;
       UseDoubleForms(rewritten);
       auto precise = std::make_unique<Evaluator>(InDoublePrecision(rewritten), name_);
-      const Tensor expected = energies_->Run(here_.point).at(check_.output);
-      const Tensor energy = precise->Run(here_.point).at(check_.output);
+      const std::vector<double> expected = Energies(*energies_, here_.point);
+      const std::vector<double> energy = Energies(*precise, here_.point);
       const double tolerance = 1e-4 * (1 + energy_scale_ / static_cast<double>(options_.rows));
-      for (size_t i = 0; i < expected.values.size(); ++i) {
-        if (!(std::abs(energy.values[i] - expected.values[i]) <= tolerance)) return nullptr;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        if (!(std::abs(energy[i] - expected[i]) <= tolerance)) return nullptr;
       }
       return precise;
     } catch (const Error&) {
@@ -249,19 +279,13 @@ class Checker {
   }
 
   Tensors Seeded(Tensors point) const {
-    point[kSeedName] = {OutputShape(), weights_};
+    point[kSeedName] = {output_shape_, weights_};
     return point;
   }
 
-  std::vector<int64_t> OutputShape() const {
-    const auto& shape = model_.graph().output(0).type().tensor_type().shape();
-    return shape.dim_size() == 2 ? std::vector<int64_t>{options_.rows, 1}
-                                 : std::vector<int64_t>{options_.rows};
-  }
-
   double Objective(const Evaluator& energies, const Tensors& point) const {
-    const Tensor energy = energies.Run(point).at(check_.output);
-    return std::inner_product(weights_.begin(), weights_.end(), energy.values.begin(), 0.0);
+    const std::vector<double> energy = Energies(energies, point);
+    return std::inner_product(weights_.begin(), weights_.end(), energy.begin(), 0.0);
   }
 
   // Where gradients are compared.
@@ -293,7 +317,7 @@ class Checker {
   // False where the model does not run, as with an index out of bounds, or gives numbers that are not finite.
   bool Differentiated(Place& place) const {
     try {
-      for (const auto& gradients : gradients_) place.gradients.merge(gradients->Run(Seeded(place.point)));
+      for (const auto& gradients : gradients_) place.gradients.merge(Gradients(*gradients, place.point));
       return std::isfinite(Objective(*energies_, place.point)) && std::isfinite(Largest(place));
     } catch (const Error&) {
       return false;
@@ -400,6 +424,7 @@ class Checker {
   std::set<std::string> compared_;
   std::vector<std::unique_ptr<Evaluator>> gradients_;
   std::vector<double> weights_;
+  std::vector<int64_t> output_shape_;  // the real one
   double energy_scale_ = 0;
   std::unique_ptr<Evaluator> energies_;
   ModelCheck check_;

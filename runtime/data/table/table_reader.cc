@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "runtime/data/array_layout.h"
+#include "runtime/support/limits.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
 
-constexpr size_t kMaxRecordBytes = size_t{1} << 24;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view Trim(std::string_view text) {
@@ -83,9 +83,10 @@ bool TableReader::LoadRecord() {
   QuoteTracker quotes(separator_);
   for (;; ++at) {
     if (at == text.size()) {
-      if (at > kMaxRecordBytes)
-        stream_.Fail("line " + std::to_string(line_) +
-                     " is too long for a row of a table, or a quote in it is never closed");
+      if (at > kMaxLineBytes)
+        stream_.Fail("line " + std::to_string(line_) + " is longer than the " +
+                     std::to_string(kMaxLineBytes) +
+                     " bytes that a row may have, or a quote in it is never closed");
       text = stream_.Peek(at + 1);
       if (text.size() == at) break;
     }
@@ -115,7 +116,6 @@ bool TableReader::Next() {
   }
   const auto count = static_cast<int64_t>(cells_.size());
   if (columns_ == 0) {
-    if (count > kMaxColumns) stream_.Fail("has more than " + std::to_string(kMaxColumns) + " columns");
     columns_ = count;
     first_line_ = line_;
   }
@@ -133,6 +133,9 @@ bool TableReader::Next() {
 void TableReader::SplitRecord(std::string_view record) {
   size_t count = 0;
   const auto next_cell = [&]() -> std::string& {
+    if (count >= kMaxColumns)
+      stream_.Fail("line " + std::to_string(line_) + " has more than " + std::to_string(kMaxColumns) +
+                   " cells");
     if (count == cells_.size()) cells_.emplace_back();
     std::string& cell = cells_[count++];
     cell.clear();

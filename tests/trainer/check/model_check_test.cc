@@ -36,6 +36,37 @@ TEST_P(BuiltInModels, Pass) {
 INSTANTIATE_TEST_SUITE_P(Architectures, BuiltInModels, testing::Values("ising", "rbm", "mlp", "resnet"),
                          [](const auto& test) { return test.param; });
 
+// A file may declare what it likes; gradients of [batch] against energies of [batch, 1] would be too many.
+TEST(ModelCheckTest, TheRealShapeOfTheOutputCounts) {
+  const auto check = [](const std::string& declared, int keep) {
+    return Check("(float[batch,3] x) => (float" + declared +
+                 " energy) <float[3] w = {0.31, -0.72, 1.13}, int64[1] axes = {1}, int64[2] s = {-1, 3}> {"
+                 " y = Reshape(x, s) p = Mul(y, w) energy = ReduceSum<keepdims = " +
+                 std::to_string(keep) + ">(p, axes) }");
+  };
+  EXPECT_TRUE(check("[batch]", 0).passed());
+  EXPECT_TRUE(check("[batch,1]", 1).passed());
+  for (const auto& [declared, keep] : {std::pair("[batch]", 1), std::pair("[batch,1]", 0)}) {
+    try {
+      const ModelCheck result = check(declared, keep);
+      for (const auto& comparison : result.gradients)
+        EXPECT_NE(comparison.verdict, GradientVerdict::kDiffers) << declared;
+    } catch (const Error& error) {  // ONNX Runtime may refuse it
+      EXPECT_EQ(error.code(), ErrorCode::kBadModel);
+    }
+  }
+}
+
+// Rows whose first value is 0 have no energy once x is moved: fewer energies than rows are no energies.
+TEST(ModelCheckTest, AsManyEnergiesAsRowsAreNeededEverywhere) {
+  const ModelCheck check = Check(R"((float[batch,3] x) => (float[n] energy)
+      <float[3] w = {0.31, -0.72, 1.13}, int64[1] axes = {1}, float limit = {1.02}> {
+      p = Mul(x, w) e = ReduceSum<keepdims = 0>(p, axes)
+      largest = ReduceMax<axes = [1], keepdims = 0>(x) few = Less(largest, limit)
+      energy = Compress<axis = 0>(e, few) })");
+  EXPECT_FALSE(check.passed());
+}
+
 TEST(ModelCheckTest, ListsNodesWithoutARule) {
   const ModelCheck check =
       Check(R"((float[batch,9] x) => (float[batch] energy) <float[3,3] w = {1,2,3,4,5,6,7,8,10}> {

@@ -1,8 +1,6 @@
 #include "tools/jobs/log_z/annealing_state_file.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/read_file.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -102,9 +101,35 @@ json ToJson(const AnnealingState& state) {
   };
 }
 
+// Ends where values lie deeper than those of a state do: the parser takes stack for each level.
+struct DepthCheck : nlohmann::json_sax<json> {
+  static constexpr int kDeepest = 8;
+  int depth = 0;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool start_object(size_t) override { return ++depth <= kDeepest; }
+  bool end_object() override { return --depth >= 0; }
+  bool start_array(size_t) override { return ++depth <= kDeepest; }
+  bool end_array() override { return --depth >= 0; }
+  bool parse_error(size_t, const std::string&, const json::exception&) override { return false; }
+};
+
+json ParseCbor(const std::string& bytes) {
+  DepthCheck check;
+  if (!json::sax_parse(bytes, &check, json::input_format_t::cbor)) return {};
+  return json::from_cbor(bytes);
+}
+
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto bytes = ReadFile(path, "state");
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -122,7 +147,7 @@ const AnnealingState* AnnealingStateFile::Find(const std::string& phase) const {
 
 void AnnealingStateFile::Load() {
   try {
-    const json stored = json::from_cbor(Unsealed(ReadAll(path_)));
+    const json stored = ParseCbor(Unsealed(ReadAll(path_)));
     const std::string format = stored.at("format");
     if (format != kFormat)
       throw Error(ErrorCode::kBadData, fmt::format("'{}' is the state of another version of ort-ed ({}, not "

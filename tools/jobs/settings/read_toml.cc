@@ -3,12 +3,12 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "ort_ed/error.h"
 #include "runtime/support/text.h"
 #include "tools/jobs/settings/sections.h"
 #include "tools/jobs/settings/toml.h"
+#include "tools/jobs/settings/toml_file.h"
 
 namespace ort_ed {
 namespace {
@@ -158,17 +158,7 @@ void ReadToml(const std::string& path, const Schema& schema, GivenOptions& given
   if (std::filesystem::is_directory(path))
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the configuration '{0}' is a folder; that of a run is '{0}/config.toml'", path));
-  toml::table root;
-  try {
-    root = toml::parse_file(path);
-  } catch (const toml::parse_error& error) {
-    const auto line = error.source().begin.line;
-    if (line == 0)
-      throw Error(ErrorCode::kIo,
-                  fmt::format("cannot read the configuration '{}': {}", path, error.description()));
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path, line, error.description()));
-  }
-  Reader(path, schema, given).Read(root);
+  Reader(path, schema, given).Read(ParseTomlFile(path, "configuration"));
   given.AllowDefaultsFrom(path + ":");
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "ort_ed/error.h"
 #include "runtime/support/text.h"
+#include "tools/jobs/settings/toml_file.h"
 
 namespace ort_ed {
 namespace {
@@ -43,7 +43,7 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path) {}
 
   Variables Read() const {
-    const toml::table root = Parse();
+    const toml::table root = ParseTomlFile(path_, "variables");
     std::vector<Variable> list;
     for (const auto& [key, node] : root) {
       const toml::array* tables = node.as_array();
@@ -63,18 +63,6 @@ class Reader {
   }
 
  private:
-  toml::table Parse() const {
-    try {
-      return toml::parse_file(path_);
-    } catch (const toml::parse_error& error) {
-      const auto line = error.source().begin.line;
-      if (line == 0)
-        throw Error(ErrorCode::kIo,
-                    fmt::format("cannot read the variables '{}': {}", path_, error.description()));
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path_, line, error.description()));
-    }
-  }
-
   [[noreturn]] void Fail(const toml::source_region& source, const std::string& reason) const {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", path_, source.begin.line, reason));
   }

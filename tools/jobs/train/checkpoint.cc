@@ -200,6 +200,8 @@ Checkpoint ReadCheckpoint(const std::string& path) {
     if (crc != found) throw std::runtime_error("its checksum does not match, so it is truncated or damaged");
     file.seekg(kMagicSize);
     return Parse(Reader(file, end - kMagicSize));
+  } catch (const std::bad_alloc&) {
+    throw;  // low memory is no damage
   } catch (const std::exception& error) {
     throw Error(ErrorCode::kBadData, fmt::format("'{}' is not a usable checkpoint: {}", path, error.what()));
   }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace ort_ed {
@@ -17,10 +15,5 @@ std::string ExternalLocationProblem(const std::optional<std::string>& folder, co
 
 // The folder of a model's file.
 std::string ModelFolder(const std::string& path);
-
-// Throws kBadModel if the serialised model keeps data where it may not; `path` is its file, empty for a model
-// in memory. False where the bytes are damaged, so that it cannot be told.
-bool CheckExternalLocations(std::span<const std::byte> model, const std::string& path,
-                            const std::string& name);
 
 }  // namespace ort_ed

@@ -1,0 +1,158 @@
+#include "runtime/support/gate/model_gate.h"
+
+#include <algorithm>
+
+#include "ort_ed/error.h"
+#include "runtime/support/gate/external_data.h"
+#include "runtime/support/gate/function_calls.h"
+#include "runtime/support/gate/onnx_fields.h"
+#include "runtime/support/gate/operator_rules.h"
+#include "runtime/support/gate/read_parts.h"
+#include "runtime/support/wire.h"
+
+namespace ort_ed {
+namespace {
+
+using namespace onnx_field;
+using Body = FunctionCalls::Body;
+
+class Gate {
+ public:
+  Gate(const std::string& path, const std::string& name) : name_(name) {
+    if (!path.empty()) folder_ = ModelFolder(path);
+  }
+
+  void Check(std::string_view model) {
+    std::vector<std::string_view> graphs, functions;
+    ForEachPart(model, [&](uint32_t number, std::string_view part) {
+      if (number == kModelGraph) graphs.push_back(part);
+      if (number == kModelFunctions) functions.push_back(part);
+      if (number == kModelMetadata) CheckEntry(part);
+      if (number == kModelTraining) CheckTraining(part);
+    });
+    has_functions_ = !functions.empty();
+    Body main{.id = ""};
+    CheckGraph(graphs, nullptr, main, 1);
+    calls_.Add(std::move(main));
+    for (const std::string_view function : functions) CheckFunction(function);
+    if (const std::string problem = calls_.Problem(); !problem.empty()) Refuse(problem);
+  }
+
+ private:
+  [[noreturn]] void Refuse(const std::string& problem) const {
+    throw Error(ErrorCode::kBadModel, "'" + name_ + "' cannot be used: " + problem);
+  }
+
+  void CheckName(std::string_view name, const char* what) const {
+    if (name.find('\0') != std::string_view::npos)
+      Refuse("the name of " + std::string(what) + ", '" + std::string(name.substr(0, name.find('\0'))) +
+             "', goes on behind a NUL character");
+  }
+
+  void CheckEntry(std::string_view entry) const {
+    CheckName(TextPart(entry, kEntryKey), "an entry of its metadata");
+  }
+
+  void CheckTraining(std::string_view training) {
+    Body ignored{.id = ""};
+    ForEachPart(training, [&](uint32_t number, std::string_view part) {
+      if (number == kTrainingInitialization || number == kTrainingAlgorithm)
+        CheckGraph({part}, nullptr, ignored, 2);
+    });
+  }
+
+  // Protobuf merges the parts of a message that is there more than once: `parts` are one graph.
+  void CheckGraph(const std::vector<std::string_view>& parts, const GateScope* outer, Body& body, int depth) {
+    if (depth > kDeepestNesting) throw DamagedModel();
+    GateScope scope{.outer = outer};
+    std::vector<GateNode> nodes;
+    for (const std::string_view part : parts) {
+      ForEachPart(part, [&](uint32_t number, std::string_view inner) {
+        if (number == kGraphNode) nodes.push_back(ReadNode(inner));
+        if (number == kGraphInitializer) CheckTensor(inner, depth);
+        if (number == kGraphSparseInitializer) CheckSparse(inner, depth);
+        if (number == kGraphInput || number == kGraphOutput)
+          CheckName(TextPart(inner, kValueName), "an input or output");
+        NoteTensor(number, inner, scope);
+      });
+    }
+    for (const GateNode& node : nodes) NoteConstant(node, scope);
+    for (const GateNode& node : nodes) CheckNode(node, scope, body, depth + 1);
+  }
+
+  void CheckFunction(std::string_view function) {
+    Body body{.id = FunctionCalls::Id(TextPart(function, kFunctionDomain), TextPart(function, kFunctionName),
+                                      TextPart(function, kFunctionOverload))};
+    const GateScope nothing_known;
+    ForEachPart(function, [&](uint32_t number, std::string_view part) {
+      if (number == kFunctionInput) body.inputs.push_back(part);
+      if (number == kFunctionNode) CheckNode(ReadNode(part), nothing_known, body, 2);
+      if (number != kFunctionAttribute) return;
+      body.defaults.push_back(ReadAttribute(part));
+      CheckAttribute(body.defaults.back(), nothing_known, body, 2);
+    });
+    calls_.Add(std::move(body));
+  }
+
+  void CheckNode(const GateNode& node, const GateScope& scope, Body& body, int depth) {
+    if (const std::string problem = NodeProblem(node, scope); !problem.empty())
+      Refuse(node.Describe() + " " + problem);
+    FunctionCalls::Note(node, has_functions_, body);
+    for (const GateAttribute& attribute : node.attributes)
+      if (attribute.nested) CheckAttribute(attribute, scope, body, depth + 1);
+  }
+
+  void CheckAttribute(const GateAttribute& attribute, const GateScope& scope, Body& body, int depth) {
+    if (depth > kDeepestNesting) throw DamagedModel();
+    std::vector<std::string_view> graph;
+    ForEachPart(attribute.bytes, [&](uint32_t number, std::string_view part) {
+      if (number == kAttributeTensor || number == kAttributeTensors) CheckTensor(part, depth);
+      if (number == kAttributeSparseTensor || number == kAttributeSparseTensors) CheckSparse(part, depth);
+      if (number == kAttributeGraph) graph.push_back(part);
+      if (number == kAttributeGraphs) CheckGraph({part}, &scope, body, depth + 1);
+    });
+    if (!graph.empty()) CheckGraph(graph, &scope, body, depth + 1);
+  }
+
+  void CheckSparse(std::string_view sparse, int depth) const {
+    ForEachPart(sparse, [&](uint32_t number, std::string_view part) {
+      if (number == kSparseValues || number == kSparseIndices) CheckTensor(part, depth + 1);
+    });
+  }
+
+  void CheckTensor(std::string_view tensor, int depth) const {
+    if (depth >= kDeepestNesting) throw DamagedModel();
+    const std::string_view name = TextPart(tensor, kTensorName);
+    CheckName(name, "a tensor");
+    ForEachPart(tensor, [&](uint32_t number, std::string_view part) {
+      if (number == kTensorExternalData) CheckLocation(part, name);
+    });
+  }
+
+  void CheckLocation(std::string_view entry, std::string_view tensor) const {
+    if (TextPart(entry, kEntryKey) != "location") return;
+    const std::string location(TextPart(entry, kEntryValue));
+    const std::string problem = ExternalLocationProblem(folder_, location);
+    if (!problem.empty())
+      throw Error(ErrorCode::kBadModel, "'" + name_ + "' keeps tensor '" + std::string(tensor) + "' in '" +
+                                            location + "' " + problem);
+  }
+
+  const std::string& name_;
+  std::optional<std::string> folder_;
+  bool has_functions_ = false;
+  FunctionCalls calls_;
+};
+
+}  // namespace
+
+bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name) {
+  try {
+    Gate(path, name).Check({reinterpret_cast<const char*>(model.data()), model.size()});
+  } catch (const DamagedModel&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace ort_ed

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace ort_ed {
+
+// The gate by which every model enters, whatever it comes from: a file is somebody's, and the libraries that
+// read it take much for granted. One walk over the bytes, weights left aside, that throws kBadModel with the
+// name of the node for
+//   - data kept outside the model's folder (`path` is its file; empty: a model in memory, which has none);
+//   - functions that call themselves, more than FunctionCalls::kDeepest deep, or that become more than
+//     FunctionCalls::kMostNodes nodes;
+//   - names with a NUL inside;
+//   - attributes, ranks and omitted inputs that an operator cannot have (see operator_rules.h).
+// What shows only when the model runs is not seen here.
+//
+// False where the bytes are damaged, so that it cannot be told.
+bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name);
+
+}  // namespace ort_ed

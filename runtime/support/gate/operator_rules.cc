@@ -1,0 +1,251 @@
+#include "runtime/support/gate/operator_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kMany = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostAxes = 64;
+
+struct Range {
+  std::string_view attribute;
+  int64_t low, high;
+};
+
+// They divide by these, index with them or multiply them.
+constexpr Range kRanges[] = {
+    {"axes", -kMostAxes, kMostAxes},
+    {"axis", -kMostAxes, kMostAxes},
+    {"batch_dims", 0, kMostAxes},
+    {"blocksize", 1, 1 << 15},
+    {"dilations", 1, kMany},
+    {"group", 1, kMany},
+    {"hidden_size", 1, kMany},
+    {"kernel_shape", 1, kMany},
+    {"kv_num_heads", 1, kMany},
+    {"num_groups", 1, kMany},
+    {"num_outputs", 1, kMany},
+    {"output_padding", 0, kMany},
+    {"pads", -kMany, kMany},
+    {"perm", 0, kMostAxes},
+    {"q_num_heads", 1, kMany},
+    {"sample_size", 1, kMany},
+    {"size", 1, kMany},
+    {"strides", 1, kMany},
+};
+
+// The lists of inputs or outputs of these have no places to leave out.
+constexpr std::string_view kAnyInputs[] = {"Concat", "Einsum", "Max", "Mean", "Min", "SequenceConstruct",
+                                           "Sum"};
+constexpr std::string_view kAnyOutputs[] = {"Split"};
+
+struct RankRule {
+  std::string_view op;
+  size_t input;
+  int64_t least, most;
+};
+
+constexpr RankRule kRanks[] = {
+    {"AveragePool", 0, 3, kMostAxes},
+    {"BatchNormalization", 1, 1, 1},
+    {"BatchNormalization", 2, 1, 1},
+    {"BatchNormalization", 3, 1, 1},
+    {"BatchNormalization", 4, 1, 1},
+    {"Conv", 0, 3, kMostAxes},
+    {"Conv", 1, 3, kMostAxes},
+    {"Conv", 2, 1, 1},
+    {"ConvInteger", 0, 3, kMostAxes},
+    {"ConvInteger", 1, 3, kMostAxes},
+    {"ConvTranspose", 0, 3, kMostAxes},
+    {"ConvTranspose", 1, 3, kMostAxes},
+    {"ConvTranspose", 2, 1, 1},
+    {"DepthToSpace", 0, 4, 4},
+    {"GRU", 0, 3, 3},
+    {"GRU", 1, 3, 3},
+    {"GRU", 2, 3, 3},
+    {"GatherND", 0, 1, kMostAxes},
+    {"GatherND", 1, 1, kMostAxes},
+    {"Gemm", 0, 2, 2},
+    {"Gemm", 1, 2, 2},
+    {"Gemm", 2, 0, 2},
+    {"GlobalAveragePool", 0, 3, kMostAxes},
+    {"GlobalMaxPool", 0, 3, kMostAxes},
+    {"InstanceNormalization", 0, 3, kMostAxes},
+    {"InstanceNormalization", 1, 1, 1},
+    {"InstanceNormalization", 2, 1, 1},
+    {"LRN", 0, 3, kMostAxes},
+    {"LSTM", 0, 3, 3},
+    {"LSTM", 1, 3, 3},
+    {"LSTM", 2, 3, 3},
+    {"LpPool", 0, 3, kMostAxes},
+    {"MatMul", 0, 1, kMostAxes},
+    {"MatMul", 1, 1, kMostAxes},
+    {"MaxPool", 0, 3, kMostAxes},
+    {"RNN", 0, 3, 3},
+    {"RNN", 1, 3, 3},
+    {"RNN", 2, 3, 3},
+    {"ScatterND", 0, 1, kMostAxes},
+    {"ScatterND", 1, 1, kMostAxes},
+    {"SpaceToDepth", 0, 4, 4},
+};
+
+enum class Content { kSome, kOne, kOnePositive };
+
+struct ContentRule {
+  std::string_view op;
+  size_t input;
+  Content content;
+};
+
+constexpr ContentRule kContents[] = {
+    {"AveragePool", 0, Content::kSome},
+    {"Conv", 0, Content::kSome},
+    {"Conv", 1, Content::kSome},
+    {"ConvTranspose", 0, Content::kSome},
+    {"ConvTranspose", 1, Content::kSome},
+    {"DFT", 0, Content::kSome},
+    {"DFT", 1, Content::kOnePositive},
+    {"Loop", 0, Content::kOne},
+    {"Loop", 1, Content::kOne},
+    {"OneHot", 1, Content::kOnePositive},
+    {"STFT", 0, Content::kSome},
+    {"STFT", 1, Content::kOnePositive},
+    {"STFT", 2, Content::kSome},
+    {"STFT", 3, Content::kOnePositive},
+    {"SplitToSequence", 0, Content::kSome},
+    {"SplitToSequence", 1, Content::kSome},
+    {"TopK", 0, Content::kSome},
+    {"Unique", 0, Content::kSome},
+};
+
+// The rules of an operator, in a table by its name.
+auto RulesOf(const auto& table, std::string_view op) {
+  return std::ranges::equal_range(table, op, {}, [](const auto& rule) { return rule.op; });
+}
+
+static_assert(std::ranges::is_sorted(kRanges, {}, &Range::attribute));
+static_assert(std::ranges::is_sorted(kRanks, {}, &RankRule::op));
+static_assert(std::ranges::is_sorted(kContents, {}, &ContentRule::op));
+
+bool Contains(const auto& names, std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// Counted as people do.
+std::string Place(const char* what, size_t index) {
+  return std::string(what) + " " + std::to_string(index + 1);
+}
+
+std::string GapProblem(const GateNode& node) {
+  const auto gap = [](const std::vector<std::string_view>& names) {
+    return static_cast<size_t>(std::find(names.begin(), names.end(), "") - names.begin());
+  };
+  if (const size_t at = gap(node.inputs); NeedsAllInputs(node) && at < node.inputs.size())
+    return "leaves out its " + Place("input", at) + ", which is not optional";
+  if (const size_t at = gap(node.outputs); Contains(kAnyOutputs, node.op) && at < node.outputs.size())
+    return "leaves out its " + Place("output", at) + ", which is not optional";
+  // Optional, but ONNX Runtime reads it where it is named at all.
+  if (node.op == "LayerNormalization" && node.inputs.size() > 2 && node.inputs[2].empty())
+    return "names an empty third input; end its inputs before";
+  return "";
+}
+
+std::string RankProblem(const GateNode& node, const GateScope& scope) {
+  for (const RankRule& rule : RulesOf(kRanks, node.op)) {
+    if (rule.input >= node.inputs.size()) continue;
+    const auto rank = scope.Find(node.inputs[rule.input]).rank;
+    if (!rank || (*rank >= rule.least && *rank <= rule.most)) continue;
+    return "cannot take an array of rank " + std::to_string(*rank) + " as its " + Place("input", rule.input);
+  }
+  return "";
+}
+
+std::string ContentProblem(const GateNode& node, const GateScope& scope) {
+  for (const ContentRule& rule : RulesOf(kContents, node.op)) {
+    if (rule.input >= node.inputs.size()) continue;
+    const GateTensor tensor = scope.Find(node.inputs[rule.input]);
+    const std::string what = "its " + Place("input", rule.input);
+    if (tensor.elements == 0) return "cannot take an empty array as " + what;
+    if (rule.content != Content::kSome && tensor.elements.value_or(1) != 1)
+      return "needs a single value as " + what + ", not " + std::to_string(*tensor.elements);
+    constexpr int64_t kLargest = 1 << 24;
+    if (rule.content == Content::kOnePositive && (tensor.value.value_or(1) < 1 || tensor.value > kLargest))
+      return "needs a number from 1 to " + std::to_string(kLargest) + " as " + what + ", not " +
+             std::to_string(*tensor.value);
+  }
+  // A length for all pieces, or one for each.
+  if (node.op == "SplitToSequence" && node.inputs.size() > 1 &&
+      scope.Find(node.inputs[1]).value.value_or(1) < 1)
+    return "needs pieces of 1 or more";
+  return "";
+}
+
+size_t Length(const GateNode& node, std::string_view attribute) {
+  const GateAttribute* found = node.Find(attribute);
+  return found == nullptr ? 0 : found->integers.size();
+}
+
+// As many strides as axes: those of the weights, or else of the window.
+std::string WindowProblem(const GateNode& node, const GateScope& scope) {
+  const bool convolves = node.op == "Conv" || node.op == "ConvTranspose" || node.op == "ConvInteger";
+  const bool pools = node.op == "AveragePool" || node.op == "MaxPool" || node.op == "LpPool";
+  if (!convolves && !pools) return "";
+  size_t axes = Length(node, "kernel_shape");
+  if (convolves && node.inputs.size() > 1)
+    if (const auto rank = scope.Find(node.inputs[1]).rank) axes = static_cast<size_t>(*rank - 2);
+  if (axes == 0) return "";
+  for (const std::string_view attribute :
+       {"kernel_shape", "strides", "dilations", "output_padding", "pads"}) {
+    const size_t length = Length(node, attribute), expected = attribute == "pads" ? 2 * axes : axes;
+    if (length != 0 && length != expected)
+      return "has " + std::to_string(length) + " values in its attribute '" + std::string(attribute) +
+             "' where it needs " + std::to_string(expected);
+  }
+  return "";
+}
+
+// The libraries check these with assertions of their own.
+std::string RandomProblem(const GateNode& node) {
+  const auto number = [&](std::string_view attribute, float otherwise) {
+    const GateAttribute* found = node.Find(attribute);
+    return found == nullptr ? otherwise : found->number.value_or(otherwise);
+  };
+  if (node.op.starts_with("RandomNormal") && !(number("scale", 1) > 0 && std::isfinite(number("scale", 1))))
+    return "needs a scale above 0";
+  if (!node.op.starts_with("RandomUniform")) return "";
+  const float low = number("low", 0), high = number("high", 1);
+  return low <= high && std::isfinite(high - low) ? "" : "needs low below high";
+}
+
+}  // namespace
+
+bool NeedsAllInputs(const GateNode& node) { return node.IsStandard() && Contains(kAnyInputs, node.op); }
+
+std::string AttributeProblem(const GateAttribute& attribute, std::string_view as) {
+  const auto* range = std::ranges::lower_bound(kRanges, as, {}, &Range::attribute);
+  if (range == std::end(kRanges) || range->attribute != as) return "";
+  for (const int64_t value : attribute.integers) {
+    if (value >= range->low && value <= range->high) continue;
+    return "has " + std::to_string(value) + " in its attribute '" + std::string(attribute.name) +
+           "', which must be from " + std::to_string(range->low) + " to " + std::to_string(range->high);
+  }
+  return "";
+}
+
+std::string NodeProblem(const GateNode& node, const GateScope& scope) {
+  if (!node.IsStandard()) return "";
+  std::string problem = GapProblem(node);
+  for (const GateAttribute& attribute : node.attributes)
+    if (problem.empty()) problem = AttributeProblem(attribute, attribute.name);
+  if (problem.empty()) problem = RankProblem(node, scope);
+  if (problem.empty()) problem = ContentProblem(node, scope);
+  if (problem.empty()) problem = WindowProblem(node, scope);
+  if (problem.empty()) problem = RandomProblem(node);
+  return problem;
+}
+
+}  // namespace ort_ed

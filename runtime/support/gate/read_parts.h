@@ -1,0 +1,29 @@
+#pragma once
+
+#include "runtime/support/gate/parts.h"
+#include "runtime/support/wire.h"
+
+namespace ort_ed {
+
+// Calls visit(number, bytes) for the length-delimited fields of a message. Throws DamagedModel.
+template <typename Visit>
+void ForEachPart(std::string_view message, const Visit& visit) {
+  WireReader reader(message);
+  uint32_t number;
+  std::string_view part;
+  while (reader.Next(number, part)) visit(number, part);
+  if (reader.damaged()) throw DamagedModel();
+}
+
+// The last field of that number, as protobuf takes it; empty if there is none.
+std::string_view TextPart(std::string_view message, uint32_t number);
+
+GateAttribute ReadAttribute(std::string_view bytes);
+GateNode ReadNode(std::string_view bytes);
+
+// Adds what a field of a graph tells of a tensor: an initialiser or an input.
+void NoteTensor(uint32_t number, std::string_view bytes, GateScope& scope);
+// Adds the tensor of a Constant node.
+void NoteConstant(const GateNode& node, GateScope& scope);
+
+}  // namespace ort_ed

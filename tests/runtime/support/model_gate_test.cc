@@ -1,0 +1,189 @@
+// What the gate refuses before any library sees it. Each of these crashed ONNX Runtime or the onnx library.
+#include "runtime/support/gate/model_gate.h"
+
+#include <onnx/onnx_pb.h>
+
+#include "models/graph/model_file.h"
+#include "ort_ed/energy_model.h"
+#include "tests/support/error_matchers.h"
+#include "tests/support/onnx_models.h"
+
+namespace ort_ed {
+namespace {
+
+const char kHeader[] = "<ir_version: 8, opset_import: [\"\": 17, \"local\": 1]> ";
+
+// A model of the energy x_0 + ... beside nodes that nobody needs.
+std::string Beside(const std::string& nodes, const std::string& functions = "") {
+  return ModelFromText(
+      kHeader +
+      std::string("g (float[N, 8] x) => (float[N] energy) { axes = Constant <value = int64[1] {1}> () "
+                  "energy = ReduceSum <keepdims = 0> (x, axes) ") +
+      nodes + " } " + functions);
+}
+
+onnx::ModelProto Proto(const std::string& bytes) {
+  onnx::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(bytes));
+  return model;
+}
+
+// By every path.
+template <typename... Parts>
+void ExpectRefused(const std::string& model, const Parts&... parts) {
+  ExpectError(
+      ErrorCode::kBadModel, [&] { AdmitModel(Bytes(model), "", "bad.onnx"); }, "'bad.onnx'", parts...);
+  ExpectError(
+      ErrorCode::kBadModel, [&] { EnergyModel::FromMemory(Bytes(model), {}, "bad.onnx"); }, parts...);
+  ExpectError(
+      ErrorCode::kBadModel, [&] { ParseModel(model, "bad.onnx"); }, parts...);
+}
+
+void ExpectAdmitted(const std::string& model) {
+  EXPECT_TRUE(AdmitModel(Bytes(model), "", "good.onnx"));
+  EXPECT_EQ(EnergyModel::FromMemory(Bytes(model)).dimension(), 8);
+}
+
+// The last node of the graph, changed.
+template <typename Change>
+std::string WithLastNode(const std::string& bytes, const Change& change) {
+  onnx::ModelProto model = Proto(bytes);
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node()->rbegin();
+  node.set_name("victim");
+  change(node);
+  return model.SerializeAsString();
+}
+
+TEST(ModelGate, AListOfInputsHasNoPlacesToLeaveOut) {
+  for (const std::string op :
+       {"Sum", "Min", "Max", "Mean", "Concat <axis = 1>", "Einsum <equation = \"ij,ij->i\">"}) {
+    const std::string good = Beside("y = " + op + " (x, x)");
+    ExpectAdmitted(good);
+    for (const int place : {0, 1})
+      ExpectRefused(WithLastNode(good, [&](auto& node) { node.set_input(place, ""); }), "'victim'",
+                    op.substr(0, op.find(' ')), "leaves out its input " + std::to_string(place + 1));
+  }
+  const std::string split = Beside("a, b = Split <axis = 1> (x)");
+  ExpectAdmitted(split);
+  ExpectRefused(WithLastNode(split, [](auto& node) { node.set_output(1, ""); }), "leaves out its output 2");
+}
+
+TEST(ModelGate, AnOptionalInputMayBeLeftOut) {
+  ExpectAdmitted(WithLastNode(Beside("one = Constant <value = float {1.0}> () y = Clip (x, one, one)"),
+                              [](auto& node) { node.set_input(1, ""); }));
+}
+
+TEST(ModelGate, AnEmptyBiasOfLayerNormalizationIsRefused) {
+  const std::string good =
+      Beside("s = Constant <value = float[1] {1.0}> () y = LayerNormalization (x, s, s)");
+  ExpectAdmitted(good);
+  ExpectRefused(WithLastNode(good, [](auto& node) { node.set_input(2, ""); }), "LayerNormalization");
+}
+
+TEST(ModelGate, AttributesThatAreDividedByArePositive) {
+  const auto convolution = [](const std::string& op, const std::string& attributes) {
+    return Beside(
+        "s = Constant <value = int64[3] {-1, 1, 8}> () image = Reshape (x, s) "
+        "w = Constant <value = float[1, 1, 1] {1.0}> () y = " +
+        op + " <" + attributes + "> (image, w)");
+  };
+  for (const std::string op : {"Conv", "ConvTranspose"}) {
+    ExpectAdmitted(convolution(op, "group = 1, strides = [2], dilations = [1], pads = [1, 1]"));
+    for (const std::string bad : {"group = 0", "group = -1", "strides = [0]", "dilations = [-3]",
+                                  "kernel_shape = [0]", "group = 4611686018427387904"})
+      ExpectRefused(convolution(op, bad), "'y' (" + op + ")", "'" + bad.substr(0, bad.find(' ')) + "'");
+    ExpectRefused(convolution(op, "strides = [1, 1]"), "needs 1");
+  }
+  ExpectRefused(Beside("s = Constant <value = int64[4] {-1, 4, 2, 1}> () i = Reshape (x, s) "
+                       "y = DepthToSpace <blocksize = 4611686018427387904> (i)"),
+                "blocksize");
+  ExpectRefused(Beside("i = Constant <value = int64[1] {0}> () y = GatherND <batch_dims = -1> (x, i)"),
+                "batch_dims");
+  ExpectRefused(Beside("y = RandomNormalLike <scale = 0.0> (x)"), "scale");
+  ExpectRefused(Beside("y = RandomUniformLike <low = 3.0> (x)"), "low below high");
+}
+
+TEST(ModelGate, RanksFitTheOperator) {
+  ExpectRefused(Beside("w = Constant <value = float[2] {1.0, 2.0}> () y = Conv (x, w)"), "'y' (Conv)",
+                "rank 2");
+  ExpectRefused(Beside("w = Constant <value = float {1.0}> () y = MatMul (x, w)"), "rank 0", "input 2");
+  ExpectRefused(Beside("w = Constant <value = float[1] {1.0}> () y = Gemm (x, w)"), "rank 1");
+}
+
+TEST(ModelGate, EmptyArraysAreRefusedWhereTheyCrash) {
+  ExpectRefused(Beside("i = Cast <to = 7> (x) d = Constant <value = int64[0] {}> () "
+                       "v = Constant <value = float[2] {0.0, 1.0}> () y = OneHot (i, d, v)"),
+                "OneHot", "empty array");
+}
+
+TEST(ModelGate, FunctionsEnd) {
+  const auto function = [](const std::string& name, const std::string& body) {
+    return "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> " + name + " (a) => (b) { " + body +
+           " } ";
+  };
+  const auto call = [](int i) { return "local.f" + std::to_string(i) + " (a)"; };
+  ExpectAdmitted(Beside("y = local.f (x)", function("f", "b = Neg (a)")));
+  ExpectRefused(Beside("y = local.f (x)", function("f", "b = local.f (a)")), "'f'", "calls itself");
+  ExpectRefused(
+      Beside("y = local.f1 (x)", function("f1", "b = local.f2 (a)") + function("f2", "b = local.f1 (a)")),
+      "calls itself");
+  std::string deep = function("f0", "b = Neg (a)"), doubling = deep;
+  for (int i = 1; i < 3000; ++i) deep += function("f" + std::to_string(i), "b = " + call(i - 1));
+  ExpectRefused(Beside("y = local.f2999 (x)", deep), "more than 64 calls");
+  for (int i = 1; i < 40; ++i)
+    doubling +=
+        function("f" + std::to_string(i), "c = " + call(i - 1) + " d = " + call(i - 1) + " b = Add (c, d)");
+  ExpectRefused(Beside("y = local.f39 (x)", doubling), "more than 1048576 nodes");
+}
+
+TEST(ModelGate, WhatACallHandsToItsFunctionIsChecked) {
+  const std::string sums =
+      "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> f (a, b) => (c) { c = Sum (a, b) } ";
+  const std::string passes =
+      "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> g (a, b) => (c) { c = local.f (a, b) } ";
+  for (const std::string name : {"f", "g"}) {
+    const std::string good = Beside("y = local." + name + " (x, x)", sums + passes);
+    ExpectAdmitted(good);
+    ExpectRefused(WithLastNode(good, [](auto& node) { node.set_input(1, ""); }), "'victim'", "'b'");
+    ExpectRefused(WithLastNode(good, [](auto& node) { node.mutable_input()->RemoveLast(); }), "'b'");
+  }
+  const auto groups = [](int value) {
+    return Beside(
+        "w = Constant <value = float[1, 1, 1] {1.0}> () s = Constant <value = int64[3] {-1, 1, 8}> () "
+        "i = Reshape (x, s) y = local.f <many = " +
+            std::to_string(value) + "> (i, w)",
+        "<opset_import: [\"\": 17], domain: \"local\"> f <many> (i, w) => (c) "
+        "{ c = Conv <group: int = @many> (i, w) } ");
+  };
+  ExpectAdmitted(groups(1));
+  ExpectRefused(groups(0), "'many'");
+}
+
+TEST(ModelGate, NamesEndWhereTheyEnd) {
+  onnx::ModelProto model = Proto(LinearModel(8));
+  auto& entry = *model.add_metadata_props();
+  entry.set_key(std::string("a\0b", 3));
+  ExpectRefused(model.SerializeAsString(), "metadata", "NUL");
+  model = Proto(LinearModel(8));
+  model.mutable_graph()->mutable_output(0)->set_name(std::string("energy\0b", 8));
+  ExpectRefused(model.SerializeAsString(), "NUL");
+}
+
+// Protobuf merges a message that is there twice, and ours are made so.
+TEST(ModelGate, PartsOfAGraphAreOneGraph) {
+  const std::string whole =
+      WithLastNode(Beside("w = Constant <value = float[2] {1.0, 2.0}> () y = Conv (x, w)"), [](auto&) {});
+  onnx::ModelProto first = Proto(whole), second;
+  *second.mutable_graph()->add_node() = *first.graph().node().rbegin();
+  first.mutable_graph()->mutable_node()->RemoveLast();
+  ExpectRefused(second.SerializeAsString() + first.SerializeAsString(), "rank 2");
+}
+
+TEST(ModelGate, TakesNoLongerThanReadingTheNodes) {
+  std::string nodes;
+  for (int i = 0; i < 20000; ++i) nodes += "t" + std::to_string(i) + " = Neg (x) ";
+  EXPECT_TRUE(AdmitModel(Bytes(Beside(nodes)), "", "large.onnx"));
+}
+
+}  // namespace
+}  // namespace ort_ed
