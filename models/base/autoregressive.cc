@@ -102,8 +102,6 @@ std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model) {
   return layers;
 }
 
-bool IsMixture(const onnx::ModelProto& model) { return IsNormalised(model) && HasNetwork(model, 1); }
-
 void SetOutputBias(onnx::ModelProto& model, std::span<const float> means) {
   std::vector<float> log_odds;
   for (const double m : means) log_odds.push_back(static_cast<float>(std::log(m) - std::log1p(-m)));

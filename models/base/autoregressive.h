@@ -47,7 +47,6 @@ std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model);
 
 // The energies of the networks of a mixture, [batch, networks], are a tensor of the graph.
 inline constexpr char kNetworkEnergies[] = "base/energies";
-bool IsMixture(const onnx::ModelProto& model);
 
 // Starts the networks of a normalised model at independent variables with these means, strictly between 0
 // and 1.

@@ -33,9 +33,6 @@ struct LearnerOptions {
   std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
   std::vector<std::string> freeze_zeros = {};  // patterns of parameters whose zeros at the start stay zeros
   DropoutOptions dropout = {};
-  // A tensor [batch, K] of the network whose mean over K is trained in place of its energy: of a mixture the
-  // energies of its parts, so that each learns by itself. Validations are of the energy.
-  std::string parts = {};
   std::string tensor = {};  // of the network, which Learner::CurrentTensor() computes
 
   Device device = {};

@@ -70,10 +70,9 @@ class StepGraphs::Assembly {
     if (training && options_.dropout.active()) DropUnits();
     Value log_weights{&builder_, ""};
     if (batch_.weighted) log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + batch_.negatives});
-    const bool by_parts = training && !options_.parts.empty();
-    energy_ = by_parts ? ReduceMean(builder_.Existing(options_.parts), {1})
-                       : builder_.Existing(network_.contract.output);
-    loss_ = MakeObjective(options_.objective)->Emit({energy_, batch_.negatives, log_weights, Control()[0]});
+    loss_ = MakeObjective(options_.objective)
+                ->Emit({builder_.Existing(network_.contract.output), batch_.negatives, log_weights,
+                        Control()[0]});
   }
 
   // The energy network on `states`, by itself.
@@ -109,7 +108,7 @@ class StepGraphs::Assembly {
   // By differentiation of the energies with c as weights. Parameters without influence are none: they stay
   // with the network.
   void AddGradients() {
-    DifferentiateRequest request{energy_.name, loss_.energy_weights.name, {}};
+    DifferentiateRequest request{network_.contract.output, loss_.energy_weights.name, {}};
     for (const ParameterSlot& slot : slots_) request.with_respect_to.push_back(slot.name);
     const auto names = Differentiate(builder_, request);
     std::vector<ParameterSlot> influential;
@@ -347,7 +346,6 @@ class StepGraphs::Assembly {
   GraphBuilder builder_;
   std::set<std::string> inputs_;
   std::vector<Value> control_;
-  Value energy_;  // that the loss is of
   ObjectiveNodes loss_;
   std::vector<Value> gradients_;
 };

@@ -247,7 +247,6 @@ void MakeLearner(RunSetup& setup, PreparedModel network) {
   if (setup.base != nullptr && !setup.negatives->of_network_alone())
     learner.frozen.push_back(kBaseParameters);
   learner.dropout = Dropout(setup);
-  if (options.objective.kind == "likelihood" && IsMixture(setup.model)) learner.parts = kNetworkEnergies;
   learner.device = ParseDevice(options.run.device);
   learner.threads = options.run.threads;
   learner.micro_batch = options.batch.micro_batch;
