@@ -21,6 +21,7 @@
 #include "tools/jobs/log_z/normalised_form.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
+#include "tools/jobs/train/learned_base/choose_base.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/negatives/likelihood.h"
 
@@ -48,7 +49,8 @@ std::string Absolute(const std::string& path) {
 
 // Negatives are made for one objective, and mean nothing to another that has methods of its own.
 void ResolveObjective(TrainOptions& options) {
-  const std::string own = ObjectiveOf(options.contrast.method);
+  const bool open = options.contrast.method.kind == kAutoMethod;  // all that it may become have one objective
+  const std::string own = ObjectiveOf(open ? Choice(kNoiseMethod) : options.contrast.method);
   const std::string& method = options.contrast.method.kind;
   Choice& objective = options.objective;
   if (objective.kind == kAutoObjective) objective.kind = own;
@@ -72,20 +74,9 @@ bool IsAtDefault(const Choice& base) {
   return GetOptions(SchemaOf<NetworkOptions>(), &given) == GetOptions(SchemaOf<NetworkOptions>(), &defaults);
 }
 
-TrainOptions Resolve(TrainOptions options) {
-  CheckOptions(options);
-  CheckTogether(options);
-  Choice& method = options.contrast.method;
-  if (options.network.model.kind == "made" && method.kind == ContrastOptions().method.kind &&
-      method.options.empty())
-    method = "likelihood";
-  ResolveObjective(options);
-  options.data.data = Absolute(options.data.data);
-  options.data.validation = Absolute(options.data.validation);
-  options.data.table.variables = Absolute(options.data.table.variables);
+// Where the method is known.
+void ResolveBase(TrainOptions& options) {
   NetworkOptions& network = options.network;
-  if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
-  if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
   // The other architectures have fields of their own that do what a base distribution does.
   const bool needs_base = !network.IsFile() && network.model.kind != "made";
   if (network.base.kind == "auto" && options.contrast.method.kind == "refill" && needs_base &&
@@ -101,6 +92,22 @@ TrainOptions Resolve(TrainOptions options) {
     network.base = useful ? Choice("data", network.base.options) : Choice("none");
   }
   if (IsLearnedHere(network.base) && !options.run.time) ResolveBaseSteps(network.base);
+}
+
+TrainOptions Resolve(TrainOptions options) {
+  CheckOptions(options);
+  CheckTogether(options);
+  Choice& method = options.contrast.method;
+  if (method.kind == kAutoMethod && !method.options.empty()) method.kind = kNoiseMethod;
+  if (method.kind == kAutoMethod && options.network.model.kind == "made") method = "likelihood";
+  ResolveObjective(options);
+  options.data.data = Absolute(options.data.data);
+  options.data.validation = Absolute(options.data.validation);
+  options.data.table.variables = Absolute(options.data.table.variables);
+  NetworkOptions& network = options.network;
+  if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
+  if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
+  if (method.kind != kAutoMethod) ResolveBase(options);
   options.run.device = ToString(ParseDevice(options.run.device));
   return options;
 }
@@ -181,19 +188,25 @@ void ChooseNoise(RunSetup& setup, int64_t dimension, Observer& observer) {
                                 levels[1], kFewFlips, kMoreFlips, dimension));
 }
 
-// The default flips bits, which categories do not stand.
-void ChooseMethod(RunSetup& setup, const Variables& variables, Observer& observer) {
+// Method and base, where nothing was said of them.
+void ChooseMethod(RunSetup& setup, Observer& observer) {
   Choice& method = setup.options.contrast.method;
-  const Choice standard = ContrastOptions().method;
-  if (variables.all_binary() || method.kind != standard.kind || !method.options.empty()) return;
-  method = MethodForCategories(variables);
-  observer.OnNotice(
-      fmt::format("the method is {}, since {} would tear categories apart", method.kind, standard.kind));
+  if (method.kind != kAutoMethod) return;
+  const Variables& variables = setup.dataset->variables;
+  if (const auto base = ChooseLearnedBase(setup.options.network, *setup.dataset)) {
+    setup.options.network.base = *base;
+    method = "refill";
+    observer.OnNotice(
+        "a base is learned first, and the network on it (base made, method refill): rows have so many states "
+        "that noise alone teaches less");
+  } else {
+    method = variables.all_binary() ? Choice(kNoiseMethod) : MethodForCategories(variables);
+  }
+  ResolveBase(setup.options);
 }
 
 // Nothing of the options is left to choose after this.
 void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& observer) {
-  ChooseMethod(setup, GetVariables(setup.model, contract.dimension), observer);
   ChooseNoise(setup, contract.dimension, observer);
   setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
   ChooseStabilisation(setup, observer);
@@ -327,6 +340,7 @@ void OpenBase(RunSetup& setup) {
 void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
   const std::string& name = setup.options.network.model.kind;
   PreparedModel network = Prepare(OpenNetwork(setup, sources, observer), name);
+  ChooseMethod(setup, observer);
   if (const int64_t columns = setup.dataset->training->columns(); network.contract.dimension != columns)
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{}: the model has {} variables, but the rows have {}", name,

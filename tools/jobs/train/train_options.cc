@@ -39,6 +39,14 @@ KindTable TrainObjectiveTable() {
   return table;
 }
 
+// An option of bernoulli chooses it, as it did before there was a choice.
+KindTable TrainMethodTable() {
+  KindTable table = NegativeTable();
+  const auto bernoulli = std::ranges::find(table.rows, kNoiseMethod, &KindRow::name);
+  table.rows.push_back({kAutoMethod, "what fits the rows and the model", bernoulli->schema});
+  return table;
+}
+
 KindTable LearnedBaseTable() {
   KindTable table = BaseTable();
   table.file_suffix = ".onnx";
@@ -65,9 +73,8 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
 }
 
 void ContrastOptions::Describe(Declare<ContrastOptions>& declare) {
-  declare("method", &ContrastOptions::method, NegativeTable,
-          "how negatives are made; of several joined by + each row draws one")
-      .Default("bernoulli; uniform where there are categories, likelihood for `model` made");
+  declare("method", &ContrastOptions::method, TrainMethodTable,
+          "how negatives are made; of several joined by + each row draws one");
   declare("negatives", &ContrastOptions::negatives, "[1, 1000000]", "negatives per row, M");
 }
 

@@ -27,9 +27,12 @@ struct NetworkOptions {
   bool IsFile() const { return model.kind.ends_with(".onnx"); }
 };
 
+inline constexpr char kAutoMethod[] = "auto";        // chosen when the rows are known
+inline constexpr char kNoiseMethod[] = "bernoulli";  // where nothing better fits
+
 // What it is told from.
 struct ContrastOptions {
-  Choice method = "bernoulli";
+  Choice method = kAutoMethod;
   int64_t negatives = 4;
 
   static void Describe(Declare<ContrastOptions>& declare);

@@ -1,0 +1,59 @@
+// What `train` does where nothing is said of method and base.
+
+#include "tools/jobs/train/learned_base/choose_base.h"
+
+#include <gtest/gtest.h>
+
+#include "ort_ed/random.h"
+#include "tools/jobs/train/run_setup.h"
+
+namespace ort_ed {
+namespace {
+
+RowTable Rows(int64_t rows, int64_t columns) {
+  RowTable table{.rows = rows, .columns = columns, .values = {}};
+  RandomStream random(1, 2, 3, 4);
+  for (int64_t i = 0; i < rows * columns; ++i) table.values.push_back(static_cast<uint8_t>(random.Below(2)));
+  return table;
+}
+
+TrainOptions SetUpWith(TrainOptions options, int64_t rows, int64_t columns) {
+  Observer quiet;
+  auto dataset = std::make_shared<Dataset>(DatasetFromRows(Rows(rows, columns), options.data, 0));
+  return SetUp(options, {.dataset = dataset}, quiet).options;
+}
+
+void ExpectChosen(const TrainOptions& options, const char* method, const char* base) {
+  EXPECT_EQ(options.contrast.method.kind, method);
+  EXPECT_EQ(options.network.base.kind, base);
+}
+
+TEST(ChooseBase, WideRowsLearnTheirBase) { ExpectChosen(SetUpWith({}, 2000, 40), "refill", "made"); }
+
+TEST(ChooseBase, FewStatesAndFewRowsDoWithout) {
+  ExpectChosen(SetUpWith({}, 2000, 12), "bernoulli", "data");
+  ExpectChosen(SetUpWith({}, 100, 40), "bernoulli", "data");
+}
+
+TEST(ChooseBase, ImagesGetAWindow) {
+  TrainOptions options;
+  options.network.image_shape = "5x8";
+  const TrainOptions chosen = SetUpWith(options, 2000, 40);
+  ExpectChosen(chosen, "refill", "made");
+  EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_window")), "5x9");
+}
+
+TEST(ChooseBase, WhatWasSaidIsDone) {
+  TrainOptions method, noise, base, model;
+  method.contrast.method = "bernoulli";
+  ExpectChosen(SetUpWith(method, 2000, 40), "bernoulli", "data");
+  noise.contrast.method.options = {{"epsilon", 0.05}};
+  ExpectChosen(SetUpWith(noise, 2000, 40), "bernoulli", "data");
+  base.network.base = "none";
+  ExpectChosen(SetUpWith(base, 2000, 40), "bernoulli", "none");
+  model.network.model = "rbm";
+  ExpectChosen(SetUpWith(model, 2000, 40), "bernoulli", "none");
+}
+
+}  // namespace
+}  // namespace ort_ed

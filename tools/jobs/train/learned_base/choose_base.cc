@@ -1,0 +1,51 @@
+#include "tools/jobs/train/learned_base/choose_base.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/architectures/energy_spec.h"
+#include "runtime/support/text.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr double kFewStates = 20;    // bits: up to here likelihoods are exact, and noise learns well
+constexpr int64_t kFewRows = 500;    // a network would learn them by heart
+constexpr int64_t kManyRows = 5000;  // from here on a mixture gains more than it overfits
+constexpr int64_t kWindowHeight = 7, kWindowWidth = 15;
+
+double CountBits(const Dataset& dataset) {
+  const Variables& variables = dataset.variables;
+  if (variables.all_binary()) return static_cast<double>(dataset.training->columns());
+  double bits = 0;
+  for (int64_t v = 0; v < variables.size(); ++v) bits += std::log2(static_cast<double>(variables.states(v)));
+  return bits;
+}
+
+Choice ImageBase(const std::vector<int64_t>& shape) {
+  const int64_t height = std::min(kWindowHeight, shape[0]), width = std::min(kWindowWidth, shape[1] | 1);
+  return {"made", {{"base_hidden", std::vector<int64_t>{500}}, {"base_window", ShapeText({height, width})}}};
+}
+
+Choice RowBase(int64_t rows) {
+  if (rows < kManyRows)
+    return {"made", {{"base_order", "random"}, {"base_dropout", 0.5}, {"base_weight_decay", 0.1}}};
+  return {"made",
+          {{"base_order", "random"},
+           {"base_orders", int64_t{4}},
+           {"base_hidden", std::vector<int64_t>{300}},
+           {"base_dropout", 0.3}}};
+}
+
+}  // namespace
+
+std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dataset& dataset) {
+  const bool open = network.base.kind == "auto" && network.base.options.empty();
+  const bool without_fields = network.model.kind == "mlp" || network.model.kind == "resnet";
+  if (!open || !without_fields || dataset.training_rows < kFewRows || CountBits(dataset) <= kFewStates)
+    return std::nullopt;
+  const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
+  return shape.empty() ? RowBase(dataset.training_rows) : ImageBase(shape);
+}
+
+}  // namespace ort_ed
