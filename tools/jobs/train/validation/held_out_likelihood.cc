@@ -22,14 +22,6 @@ double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// The number of states, or 0 where there are more than kMostStates.
-int64_t CountStates(const Variables& variables) {
-  int64_t count = 1;
-  for (int64_t v = 0; v < variables.size(); ++v)
-    if ((count *= variables.states(v)) > kMostStates) return 0;
-  return count;
-}
-
 std::vector<float> AllStates(const Variables& variables, int64_t count) {
   const int64_t width = variables.dimension();
   std::vector<float> states(static_cast<size_t>(count * width));
@@ -101,8 +93,8 @@ HeldOutLikelihood::HeldOutLikelihood(const Rows& rows)
   const auto energies = [&](const std::vector<float>& states) {
     return rows.base != nullptr ? BaseEnergies(*rows.base, states) : independent.Energies(states);
   };
-  const int64_t count = CountStates(rows.variables);
-  exact_ = count > 0;
+  const int64_t count = CountStates(rows.variables).value_or(kMostStates + 1);
+  exact_ = count <= kMostStates;
   if (exact_) {
     states_ = AllStates(rows.variables, count);
     log_weights_.assign(static_cast<size_t>(count), std::log(static_cast<double>(count)));
