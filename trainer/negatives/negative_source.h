@@ -127,7 +127,8 @@ constexpr NegativeKind PerturbationKind(const char* name, const char* summary,
 
 // A source made from a class with `struct Options` and a constructor of (Options, RowContext).
 template <typename S>
-constexpr NegativeKind SourceKind(const char* name, const char* summary, const char* objective) {
+constexpr NegativeKind SourceKind(const char* name, const char* summary, const char* objective,
+                                  RowKind kind = RowKind::kBinary) {
   return {name,
           summary,
           &SchemaOf<typename S::Options>,
@@ -135,7 +136,8 @@ constexpr NegativeKind SourceKind(const char* name, const char* summary, const c
           [](const OptionMap& options, const RowContext& rows) -> std::unique_ptr<NegativeSource> {
             return std::make_unique<S>(MakeOptions<typename S::Options>(options), rows);
           },
-          objective};
+          objective,
+          kind};
 }
 
 std::span<const NegativeKind* const> NegativeKinds();
