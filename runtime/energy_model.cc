@@ -46,10 +46,6 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kDimension, *metadata.dimension);
   if (metadata.image_shape && (*metadata.image_shape)[0] * (*metadata.image_shape)[1] != dimension)
     mismatch(metadata_key::kImageShape, (*metadata.image_shape)[0] * (*metadata.image_shape)[1]);
-  if (metadata.base)
-    for (const std::vector<int64_t>& order : metadata.base->orders)
-      if (!order.empty() && std::ssize(order) != dimension)
-        mismatch(metadata_key::kBaseOrder, std::ssize(order));
   if (metadata.base && metadata.base->window) {
     const WindowDescription& window = *metadata.base->window;
     if (window.height * window.width != dimension)
@@ -59,6 +55,13 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));
   if (metadata.variables && metadata.variables->dimension() != dimension)
     mismatch(metadata_key::kVariables, metadata.variables->dimension());
+  if (!metadata.base) return;
+  const int64_t variables = metadata.variables ? metadata.variables->size() : dimension;
+  for (const std::vector<int64_t>& order : metadata.base->orders)
+    if (!order.empty() && std::ssize(order) != variables)
+      throw Error(ErrorCode::kBadModel, "the metadata entry '" + std::string(metadata_key::kBaseOrder) +
+                                            "' of '" + name + "' is for " + std::to_string(order.size()) +
+                                            " variables, the model has " + std::to_string(variables));
 }
 
 void CheckSizes(size_t values, size_t per_row, size_t energies) {

@@ -6,6 +6,7 @@
 #include "models/architectures/architectures.h"
 #include "models/architectures/initialiser.h"
 #include "models/graph/graph_builder.h"
+#include "ort_ed/variables.h"
 
 namespace ort_ed {
 
@@ -15,6 +16,7 @@ struct EnergyContext {
   int64_t dimension;
   std::vector<int64_t> image_shape;  // {height, width} or empty
   Initialiser& initialiser;
+  Variables variables = {};  // over the bits of x
 };
 
 // A row of the table from a struct of options and a function of them.

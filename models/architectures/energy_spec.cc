@@ -87,7 +87,8 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   model.mutable_graph()->set_name(architecture.name);
   GraphBuilder graph(model);
   const Value x = graph.Input(kInputName, std::vector<int64_t>{-1, dimension});
-  const EnergyContext context{x, dimension, spec.image_shape, initialiser};
+  const Variables variables = spec.variables.dimension() == 0 ? Variables::Binary(dimension) : spec.variables;
+  const EnergyContext context{x, dimension, spec.image_shape, initialiser, variables};
   const Value energy = graph.Renamed(architecture.energy(context, options), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
   WriteMetadata(model, context, architecture.name, options);

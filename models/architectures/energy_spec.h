@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ort_ed/options.h"
+#include "ort_ed/variables.h"
 
 namespace onnx {
 class ModelProto;
@@ -16,6 +17,7 @@ namespace ort_ed {
 struct EnergySpec {
   Choice architecture;                    // one of Architectures(), with options of its own
   int64_t dimension = 0;                  // D; 0: the product of image_shape
+  Variables variables = {};               // over the D bits; of no dimension: all are binary
   std::vector<int64_t> image_shape = {};  // {height, width} where the variables form an image
   std::vector<float> base_mean = {};      // P(x_i = 1) of the Bernoulli base distribution; empty: none
   uint64_t seed = 0;                      // of the initial parameters

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "models/architectures/energy_context.h"
@@ -19,12 +20,12 @@ namespace {
 
 const std::string kRandomOrder = "random";
 
-std::vector<int64_t> MakeOrder(const std::string& text, int64_t dimension, Initialiser& initialiser) {
-  std::vector<int64_t> order(static_cast<size_t>(dimension));
+std::vector<int64_t> MakeOrder(const std::string& text, int64_t variables, Initialiser& initialiser) {
+  std::vector<int64_t> order(static_cast<size_t>(variables));
   std::iota(order.begin(), order.end(), 0);
   if (text == "ascending") return order;
   if (text == kRandomOrder) {
-    const std::vector<float> keys = initialiser.Uniform(std::vector<int64_t>{dimension}, 1);
+    const std::vector<float> keys = initialiser.Uniform(std::vector<int64_t>{variables}, 1);
     std::ranges::stable_sort(order, {}, [&](int64_t variable) { return keys[variable]; });
     return order;
   }
@@ -32,25 +33,55 @@ std::vector<int64_t> MakeOrder(const std::string& text, int64_t dimension, Initi
   for (const std::string& part : Split(text, ',')) given.push_back(ParseInteger(part).value_or(-1));
   if (!std::ranges::is_permutation(given, order))
     throw OptionError("order", "must be ascending, random, or the numbers 0 to " +
-                                   std::to_string(dimension - 1) +
+                                   std::to_string(variables - 1) +
                                    " with commas, each once, in the order in which the variables are drawn");
   return given;
 }
 
 // The last position that each of `units` sees.
-std::vector<int64_t> Degrees(int64_t units, int64_t dimension) {
+std::vector<int64_t> Degrees(int64_t units, int64_t positions) {
   std::vector<int64_t> degrees;
-  for (int64_t unit = 0; unit < units; ++unit) degrees.push_back(UnitDegree(unit, units, dimension));
+  for (int64_t unit = 0; unit < units; ++unit) degrees.push_back(UnitDegree(unit, units, positions));
   return degrees;
+}
+
+// -log p of a bit is softplus of the log odds of the other value.
+Value BinarySurprise(const Value& x, const Value& log_odds) {
+  return ReduceSum(Softplus((1.0f - 2.0f * x) * log_odds), {1});
+}
+
+// The states of a variable have the probabilities softmax(log_odds) of its bits.
+Value CategoricalSurprise(const Value& x, const Value& log_odds, int64_t variables, int64_t states) {
+  const std::vector<int64_t> shape = {0, variables, states};
+  const Value log_p = Op("LogSoftmax", {Reshape(log_odds, shape)}, {{"axis", int64_t{-1}}});
+  return -ReduceSum(Reshape(x, shape) * log_p, {1, 2});
+}
+
+// -log p of a row, given the log odds of its bits. Variables with equally many states are taken together.
+Value Surprise(const Value& x, const Value& log_odds, const Variables& variables) {
+  if (variables.all_binary()) return BinarySurprise(x, log_odds);
+  std::map<int64_t, std::vector<int64_t>> bits_by_size;
+  for (int64_t bit = 0; bit < variables.dimension(); ++bit)
+    bits_by_size[variables.bits(variables.variable_of(bit))].push_back(bit);
+  std::vector<Value> parts;
+  for (const auto& [size, bits] : bits_by_size) {
+    const Value chosen = x.graph->Ints(bits);
+    const Value own_x = Op("Gather", {x, chosen}, {{"axis", int64_t{1}}});
+    const Value own_log_odds = Op("Gather", {log_odds, chosen}, {{"axis", int64_t{1}}});
+    parts.push_back(size == 1 ? BinarySurprise(own_x, own_log_odds)
+                              : CategoricalSurprise(own_x, own_log_odds, std::ssize(bits) / size, size));
+  }
+  return std::accumulate(parts.begin() + 1, parts.end(), parts[0]);
 }
 
 // One network, by its number from 0.
 class Network {
  public:
   Network(const EnergyContext& context, int64_t number, const std::vector<int64_t>& order)
-      : context_(context), number_(number), positions_(order.size()) {
+      : context_(context), number_(number), positions_(static_cast<size_t>(context.dimension)) {
     for (size_t position = 0; position < order.size(); ++position)
-      positions_[order[position]] = static_cast<int64_t>(position);
+      std::fill_n(positions_.begin() + context.variables.first_bit(order[position]),
+                  context.variables.bits(order[position]), static_cast<int64_t>(position));
   }
 
   Value Energy(const MadeOptions& options) {
@@ -59,7 +90,7 @@ class Network {
     std::vector<int64_t> seen = positions_;
     int64_t layer = 0;
     for (const int64_t units : options.hidden) {
-      const std::vector<int64_t> degrees = Degrees(units, context_.dimension);
+      const std::vector<int64_t> degrees = Degrees(units, context_.variables.size());
       const Value before =
           Dense("hidden" + std::to_string(++layer), features, seen, degrees, /*gap=*/0, /*scale=*/1);
       features = context_.x.graph->Renamed(before * Sigmoid(before), HiddenTensor(number_, layer));
@@ -72,8 +103,7 @@ class Network {
       log_odds = log_odds + Bias("output", context_.dimension);
     }
     if (options.window.active()) log_odds = log_odds + WindowLogOdds(context_, options.window);
-    // -log p of a bit is softplus of the log odds of the other value.
-    return ReduceSum(Softplus((1.0f - 2.0f * context_.x) * log_odds), {1});
+    return Surprise(context_.x, log_odds, context_.variables);
   }
 
  private:
@@ -107,7 +137,7 @@ class Network {
 
   const EnergyContext& context_;
   int64_t number_;
-  std::vector<int64_t> positions_;  // of each variable in the order
+  std::vector<int64_t> positions_;  // of each bit: that of its variable in the order
 };
 
 // -log of the mean of exp(-energies); the lowest one sets the scale.
@@ -122,7 +152,7 @@ Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
   std::vector<Value> energies;
   for (int64_t number = 0; number < options.orders; ++number) {
     const std::string& order = number == 0 ? options.order : kRandomOrder;
-    orders.push_back(MakeOrder(order, context.dimension, context.initialiser));
+    orders.push_back(MakeOrder(order, context.variables.size(), context.initialiser));
     energies.push_back(Network(context, number, orders.back()).Energy(options));
   }
   if (options.window.active() && (options.orders > 1 || !std::ranges::is_sorted(orders[0])))

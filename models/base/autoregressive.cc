@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/base/base_distribution.h"
 #include "models/graph/graph_builder.h"
 #include "models/graph/model_edits.h"
 #include "models/inspect/model_summary.h"
@@ -40,6 +41,12 @@ std::string CopyNodes(const onnx::GraphProto& base, const EnergyContract& contra
 
 void Require(bool holds, const std::string& what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, what);
+}
+
+// Names count where both have them.
+bool HaveSameStates(const Variables& a, const Variables& b) {
+  if (a.described() && b.described()) return a == b;
+  return a.all_binary() && b.all_binary();
 }
 
 // Every network has one.
@@ -102,9 +109,12 @@ std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model) {
   return layers;
 }
 
-void SetOutputBias(onnx::ModelProto& model, std::span<const float> means) {
+void SetOutputBias(onnx::ModelProto& model, std::span<const float> means, const Variables& variables) {
   std::vector<float> log_odds;
-  for (const double m : means) log_odds.push_back(static_cast<float>(std::log(m) - std::log1p(-m)));
+  for (const double m : means) {
+    const bool binary = variables.bits(variables.variable_of(std::ssize(log_odds))) == 1;
+    log_odds.push_back(static_cast<float>(std::log(m) - (binary ? std::log1p(-m) : 0)));
+  }
   for (int64_t network = 0; network == 0 || HasNetwork(model, network); ++network) {
     onnx::TensorProto* const bias = FindInitialiser(model, OutputBias(network));
     Require(bias != nullptr && ElementCount(*bias) == std::ssize(means),
@@ -124,6 +134,8 @@ void AddAutoregressiveBase(onnx::ModelProto& model, const onnx::ModelProto& base
   Require(of_base.dimension == contract.dimension,
           "the base distribution has " + std::to_string(of_base.dimension) + " variables, the model " +
               std::to_string(contract.dimension));
+  Require(HaveSameStates(GetVariables(base, contract.dimension), GetVariables(model, contract.dimension)),
+          "the base distribution knows other variables than the model: their names or states differ");
 
   GraphBuilder graph(model);
   Value net = graph.Renamed(graph.Existing(contract.output), graph.FreshName("net_energy"));

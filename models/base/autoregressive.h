@@ -7,6 +7,7 @@
 
 #include "models/architectures/window_part.h"
 #include "ort_ed/options.h"
+#include "ort_ed/variables.h"
 
 namespace onnx {
 class ModelProto;
@@ -49,12 +50,13 @@ std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model);
 inline constexpr char kNetworkEnergies[] = "base/energies";
 
 // Starts the networks of a normalised model at independent variables with these means, strictly between 0
-// and 1.
-void SetOutputBias(onnx::ModelProto& model, std::span<const float> means);
+// and 1; of a variable with more than two states, the probabilities of these.
+void SetOutputBias(onnx::ModelProto& model, std::span<const float> means, const Variables& variables);
 
 // Puts the model on the base: U(x) becomes U(x) + U0(x), where `base` is a normalised model. Weights come
-// along as initialisers, the description as metadata. Throws kInvalidArgument for a base of another width, a
-// model that is not normalised in place of the base, and a model that has a base already.
+// along as initialisers, the description as metadata. Throws kInvalidArgument for a base of another width or
+// over other variables, a model that is not normalised in place of the base, and a model that has a base
+// already.
 void AddAutoregressiveBase(onnx::ModelProto& model, const onnx::ModelProto& base);
 
 // The network alone, as it was before AddAutoregressiveBase(). Throws kInvalidArgument without such a base.

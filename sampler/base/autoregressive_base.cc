@@ -8,7 +8,6 @@
 #include "runtime/support/parallel_for.h"
 #include "sampler/base/autoregressive_network.h"
 #include "sampler/kinds/gradient_sampler.h"
-#include "sampler/kinds/heat_bath.h"
 
 namespace ort_ed {
 namespace {
@@ -17,11 +16,6 @@ using Block = AutoregressiveNetwork::Block;
 
 constexpr uint32_t kDrawPurpose = 0x41524457;     // "ARDW"
 constexpr uint32_t kNetworkPurpose = 0x41524E57;  // "ARNW": which network draws a row
-
-// -log of the probability of a bit whose log odds are given; linear between the bits.
-double Surprise(double log_odds, double bit) {
-  return std::max(log_odds, 0.0) + std::log1p(std::exp(-std::abs(log_odds))) - bit * log_odds;
-}
 
 // -log of the mean of exp(-energies), which become the shares p(k | x).
 double Mix(std::span<double> energies) {
@@ -38,8 +32,8 @@ struct AutoregressiveBase::Impl {
   Impl(std::span<const AutoregressiveTensors> tensors, int thread_count) : threads(thread_count) {
     for (const AutoregressiveTensors& each : tensors) {
       networks.emplace_back(each);
-      if (networks.back().dimension() != networks.front().dimension())
-        throw Error(ErrorCode::kInvalidArgument, "the networks of a mixture must have one dimension");
+      if (!(networks.back().variables() == networks.front().variables()))
+        throw Error(ErrorCode::kInvalidArgument, "the networks of a mixture must have the same variables");
     }
     if (networks.empty()) throw Error(ErrorCode::kInvalidArgument, "there is no network");
   }
@@ -80,11 +74,11 @@ struct AutoregressiveBase::Impl {
     Block block(network);
     for (size_t r = 0; r < energies.size(); ++r) network.Load(Row(rows, r), static_cast<int64_t>(r), block);
     std::ranges::fill(energies, 0.0);
-    for (int64_t position = 0; position < network.dimension(); ++position) {
+    for (int64_t position = 0; position < network.positions(); ++position) {
       network.FinishUnits(position, block);
-      network.ComputeLogOdds(position, block);
+      network.ComputeScores(position, block);
       for (size_t r = 0; r < energies.size(); ++r)
-        energies[r] += Surprise(block.log_odds[position].lane[r], block.x[position].lane[r]);
+        energies[r] += network.Surprise(position, static_cast<int64_t>(r), block);
     }
     if (gradients.empty()) return;
     // The last units see all but the last variable, so none is missing.
@@ -179,22 +173,20 @@ struct AutoregressiveBase::Impl {
     const size_t count = members.size();
     Block block(*network);
     std::vector<RandomStream> random;
-    int64_t earliest = network->dimension();
+    int64_t earliest = network->positions();
     for (size_t r = 0; r < count; ++r) {
       network->Load(Row(rows, members[r]), static_cast<int64_t>(r), block);
       random.push_back(StreamOf(streams, members[r]));
       earliest = std::min(earliest, starts[members[r]]);
     }
     network->SkipTo(earliest, block);
-    for (int64_t position = 0; position < network->dimension(); ++position) {
+    for (int64_t position = 0; position < network->positions(); ++position) {
       network->FinishUnits(position, block);
       if (position < earliest) continue;
-      network->ComputeLogOdds(position, block);
-      for (size_t r = 0; r < count; ++r) {
-        if (position < starts[members[r]]) continue;
-        const bool bit = HeatBath(block.log_odds[position].lane[r], random[r].Next32());
-        block.x[position].lane[r] = bit ? 1.0f : 0.0f;
-      }
+      network->ComputeScores(position, block);
+      for (size_t r = 0; r < count; ++r)
+        if (position >= starts[members[r]])
+          network->Draw(position, static_cast<int64_t>(r), random[r], block);
     }
     for (size_t r = 0; r < count; ++r) network->Store(block, static_cast<int64_t>(r), Row(rows, members[r]));
   }
@@ -217,6 +209,7 @@ AutoregressiveBase::AutoregressiveBase(std::span<const AutoregressiveTensors> ne
 AutoregressiveBase::~AutoregressiveBase() = default;
 
 int64_t AutoregressiveBase::dimension() const { return impl_->networks.front().dimension(); }
+const Variables& AutoregressiveBase::variables() const { return impl_->networks.front().variables(); }
 int64_t AutoregressiveBase::networks() const { return std::ssize(impl_->networks); }
 std::span<const int32_t> AutoregressiveBase::order(int64_t network) const {
   return impl_->networks.at(static_cast<size_t>(network)).order();

@@ -52,8 +52,9 @@ AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
   };
   AutoregressiveTensors tensors;
   tensors.order = learned.orders[static_cast<size_t>(network)];
+  tensors.variables = model.variables();
   if (tensors.order.empty()) {
-    tensors.order.resize(static_cast<size_t>(model.dimension()));
+    tensors.order.resize(static_cast<size_t>(model.variables().size()));
     std::iota(tensors.order.begin(), tensors.order.end(), 0);
   }
   for (int64_t k = 1; k <= learned.hidden_layers; ++k)

@@ -44,11 +44,14 @@ class Refill final : public Sampler {
           ErrorCode::kInvalidArgument,
           "sampler 'refill' cannot keep variables where the base draws in several orders: use 'gibbs'");
     const std::span<const int32_t> order = base().order();
+    const auto clamped = [&](int64_t chain, int64_t position) {
+      return chains.IsClamped(chain, variables_.first_bit(order[position]));
+    };
     for (int64_t chain = 0; chain < chains.count; ++chain) {
       int64_t& position = first[chain];
-      while (position < chains.dimension && chains.IsClamped(chain, order[position])) ++position;
-      for (int64_t later = position; later < chains.dimension; ++later)
-        if (chains.IsClamped(chain, order[later]))
+      while (position < variables_.size() && clamped(chain, position)) ++position;
+      for (int64_t later = position; later < variables_.size(); ++later)
+        if (clamped(chain, later))
           throw Error(ErrorCode::kInvalidArgument,
                       "sampler 'refill' can keep only variables that the base draws before all others; "
                       "variable " +
@@ -61,7 +64,7 @@ class Refill final : public Sampler {
     starts_.resize(chains.count);
     for (int64_t chain = 0; chain < chains.count; ++chain) {
       RandomStream random(chains.seed, kStartPurpose, chains.step, chains.first_chain + chain);
-      const auto choices = static_cast<uint32_t>(chains.dimension - first_free[chain]);
+      const auto choices = static_cast<uint32_t>(variables_.size() - first_free[chain]);
       starts_[chain] = first_free[chain] + (choices == 0 ? 0 : random.Below(choices));
     }
     states_ = chains.states;
@@ -83,8 +86,7 @@ class Refill final : public Sampler {
     ++chains.counters.proposals;
     if (!(std::log(random.UniformDouble()) < chains.betas[chain] * (before - after))) return;
     const auto proposed = std::span(states_).subspan(chain * chains.dimension, chains.dimension);
-    int64_t distance = 0;
-    for (int64_t i = 0; i < chains.dimension; ++i) distance += proposed[i] != chains.state(chain)[i] ? 1 : 0;
+    const int64_t distance = CountChanges(proposed.data(), chains.state(chain).data());
     if (distance == 0) return;
     ++chains.counters.acceptances;
     chains.counters.bits_flipped += distance;
@@ -93,7 +95,16 @@ class Refill final : public Sampler {
     chains.base_energies[chain] = base_energies_[chain];
   }
 
+  // Variables that differ.
+  int64_t CountChanges(const float* a, const float* b) const {
+    int64_t changes = 0;
+    for (int64_t v = 0; v < variables_.size(); ++v)
+      changes += variables_.State(a, v) != variables_.State(b, v) ? 1 : 0;
+    return changes;
+  }
+
   EnergyPath target_;
+  Variables variables_ = base().variables();
   std::vector<int64_t> starts_;
   std::vector<float> states_;  // proposed, as in Chains
   std::vector<double> energies_, base_energies_;

@@ -29,6 +29,6 @@ void LikelihoodOptions::Describe(Declare<LikelihoodOptions>& declare) {
 
 extern const NegativeKind kLikelihoodNegatives;
 const NegativeKind kLikelihoodNegatives = SourceKind<NoNegatives>(
-    "likelihood", "none: maximum likelihood of a normalised model (made)", "likelihood");
+    "likelihood", "none: maximum likelihood of a normalised model (made)", "likelihood", RowKind::kAny);
 
 }  // namespace ort_ed

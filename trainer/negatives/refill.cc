@@ -37,12 +37,13 @@ class Refill final : public NegativeSource {
 
   Refill(const Options& options, const RowContext& rows)
       : base_(rows.base),
+        variables_(VariablesOf(rows).size()),
         shortest_(options.shortest.value_or(1)),
-        longest_(options.longest.value_or(rows.dimension)) {
+        longest_(options.longest.value_or(variables_)) {
     if (base_ == nullptr || base_->autoregressive() == nullptr)
       throw OptionError("method", "refill needs a learned base: choose `base` made, or a file of one");
-    if (longest_ > rows.dimension)
-      throw OptionError("longest", "must be at most the " + std::to_string(rows.dimension) +
+    if (longest_ > variables_)
+      throw OptionError("longest", "must be at most the " + std::to_string(variables_) +
                                        " variables of a row, not " + std::to_string(longest_));
     if (shortest_ > longest_)
       throw OptionError("shortest", "must not exceed longest, " + std::to_string(longest_));
@@ -61,7 +62,7 @@ class Refill final : public NegativeSource {
     for (int64_t i = 0; i < batch.positives; ++i) {
       RandomStream random(view.seed, kStartPurpose, step, static_cast<uint64_t>(view.first_row + i));
       const auto choices = static_cast<uint32_t>(longest_ - shortest_ + 1);
-      const int64_t start = batch.dimension - shortest_ - random.Below(choices);
+      const int64_t start = variables_ - shortest_ - random.Below(choices);
       for (int64_t j = 0; j < batch.negatives; ++j) {
         starts.push_back(start);
         networks.push_back(drawn[i]);
@@ -94,13 +95,14 @@ class Refill final : public NegativeSource {
   }
 
   std::shared_ptr<const BaseDistribution> base_;
-  int64_t shortest_, longest_;
+  int64_t variables_, shortest_, longest_;
 };
 
 }  // namespace
 
 extern const NegativeKind kRefillNegatives;
-const NegativeKind kRefillNegatives = SourceKind<Refill>(
-    "refill", "draws of a learned base in the place of what it draws last", "energy-discrepancy");
+const NegativeKind kRefillNegatives =
+    SourceKind<Refill>("refill", "draws of a learned base in the place of what it draws last",
+                       "energy-discrepancy", RowKind::kAny);
 
 }  // namespace ort_ed

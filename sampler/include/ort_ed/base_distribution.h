@@ -102,12 +102,14 @@ struct WindowTensors {
 // The tensors of a masked autoencoder (Germain et al. 2015): variable order[k] is drawn k-th, with the log
 // odds
 //   output_bias + direct' x + output' h_L,   h_l = swish(weight_l' h_(l-1) + bias_l),  h_0 = x,
-// where only what is drawn earlier counts. Unit u of a layer of H sees the variables up to position
-// UnitDegree(u, H, D). Matrices are row-major, inputs x outputs, variables in their natural order.
+// where only what is drawn earlier counts. The states of a variable with more than two have the probabilities
+// softmax of those of its bits. Unit u of a layer of H sees the variables up to position UnitDegree(u, H, V)
+// of V. Matrices are row-major, inputs x outputs, bits in their natural order.
 struct AutoregressiveTensors {
   struct Layer {
     std::vector<float> weight, bias;
   };
+  Variables variables = {};  // over the bits; of no dimension: all are binary
   std::vector<int64_t> order;
   std::vector<Layer> hidden;
   std::vector<float> output, output_bias, direct;
@@ -121,7 +123,7 @@ class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
   // Throws kInvalidArgument for an order that is no permutation, shapes that do not fit, values that are not
   // finite, and weights that are not 0 where the order forbids a connection: p0 would not be normalised.
   explicit AutoregressiveBase(const AutoregressiveTensors& tensors, int threads = 0);
-  // The same for networks of one dimension, at least one.
+  // The same for networks over the same variables, at least one.
   explicit AutoregressiveBase(std::span<const AutoregressiveTensors> networks, int threads = 0);
   ~AutoregressiveBase() override;
 
@@ -132,6 +134,7 @@ class ORT_ED_API AutoregressiveBase final : public BaseDistribution {
   void Draw(uint64_t seed, uint64_t first_row, std::span<float> rows) const override;
   const AutoregressiveBase* autoregressive() const override { return this; }
 
+  const Variables& variables() const;
   int64_t networks() const;
   // The variables in the order in which a network draws them.
   std::span<const int32_t> order(int64_t network = 0) const;

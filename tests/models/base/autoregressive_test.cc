@@ -46,6 +46,34 @@ TEST(Made, IsNormalisedFromTheStart) {
   }
 }
 
+Variables Mixed() {
+  return Variables({{.name = "a"},
+                    {.name = "b", .kind = VariableKind::kNominal, .labels = {"x", "y", "z"}},
+                    {.name = "c", .kind = VariableKind::kOrdered, .labels = {"low", "high"}}});
+}
+
+TEST(Made, IsNormalisedOverTheStatesOfVariables) {
+  const Variables variables = Mixed();
+  for (const int64_t orders : {1, 2}) {
+    const onnx::ModelProto model =
+        BuildModel({.architecture = {"made", {{"hidden", "9,7"}, {"order", "2,0,1"}, {"orders", orders}}},
+                    .dimension = kDimension,
+                    .variables = variables,
+                    .seed = 3});
+    std::vector<float> rows;
+    for (int64_t s = 0; s < 12; ++s) {
+      std::vector<float> row(kDimension);
+      variables.SetState(row.data(), 0, s % 2);
+      variables.SetState(row.data(), 1, s / 2 % 3);
+      variables.SetState(row.data(), 2, s / 6);
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+    double total = 0;
+    for (const float energy : Energies(model, rows)) total += std::exp(-energy);
+    EXPECT_NEAR(total, 1, 1e-5);
+  }
+}
+
 // The first network of a mixture is the one that it would be alone, and the orders are different ones.
 TEST(Made, MixesNetworksWithOrdersOfTheirOwn) {
   const OptionMap options = {{"hidden", "7,5"}, {"order", "5,3,1,0,2,4"}};
@@ -81,7 +109,7 @@ TEST(Made, CanStartAtGivenMeans) {
       tensor.clear_float_data();
       tensor.set_raw_data(zeros.data(), zeros.size() * sizeof(float));
     }
-  SetOutputBias(model, means);
+  SetOutputBias(model, means, Variables::Binary(kDimension));
   double expected = 0;
   for (const float m : means) expected -= std::log(1 - m);
   EXPECT_NEAR(Energies(model, std::vector<float>(kDimension))[0], expected, 1e-5);
@@ -109,6 +137,9 @@ TEST(AutoregressiveBase, RefusesWhatDoesNotFit) {
   };
   refuse(Mlp(), Made(5), "5 variables, the model 6");
   refuse(Mlp(), Mlp(), "normalised");
+  onnx::ModelProto of_table = Made();
+  SetMetadata(of_table, metadata_key::kVariables, FormatVariables(Mixed()));
+  refuse(Mlp(), of_table, "other variables");
   refuse(Made(), Made(), "already has a base");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { RemoveAutoregressiveBase(Mlp()); }, "no learned base");

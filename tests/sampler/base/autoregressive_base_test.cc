@@ -20,45 +20,56 @@ const std::vector<std::vector<int64_t>>& Widths() {
   return widths;
 }
 
+// Seven bits, as variables of their own or not.
+const std::vector<Variables>& Lists() {
+  static const std::vector<Variables> lists = {Variables::Binary(kDimension), MixedVariables()};
+  return lists;
+}
+
 TEST(Autoregressive, IsNormalised) {
-  for (const auto& hidden : Widths()) {
-    double total = 0;
-    for (const double p : LawOf(*SmallAutoregressive(kDimension, hidden, 1))) total += p;
-    EXPECT_NEAR(total, 1, 1e-5) << hidden.size();
-  }
+  for (const Variables& variables : Lists())
+    for (const auto& hidden : Widths()) {
+      double total = 0;
+      for (const double p : LawOf(*SmallAutoregressive(variables, hidden, 1))) total += p;
+      EXPECT_NEAR(total, 1, 1e-5) << hidden.size();
+    }
 }
 
 TEST(Autoregressive, DrawsFromItsLaw) {
-  for (const auto& hidden : Widths()) {
-    const auto base = SmallAutoregressive(kDimension, hidden, 2);
-    ExpectLaw(CountRows(base->DrawRows(11, 0, 40000), kDimension), LawOf(*base),
-              std::to_string(hidden.size()) + " layers");
-  }
+  for (const Variables& variables : Lists())
+    for (const auto& hidden : Widths()) {
+      const auto base = SmallAutoregressive(variables, hidden, 2);
+      ExpectLaw(CountRows(base->DrawRows(11, 0, 40000), kDimension), LawOf(*base),
+                std::to_string(hidden.size()) + " layers");
+    }
 }
 
 // What stands before the start stays, and what comes after has the conditional law.
-TEST(Autoregressive, RefillsByTheConditionalLaw) {
-  const auto base = SmallAutoregressive(kDimension, {9, 5}, 3);
-  const Law law = LawOf(*base);
-  for (int64_t start = 0; start <= kDimension; ++start) {
-    constexpr int64_t kRows = 20000;
-    std::vector<float> row;
-    for (int64_t i = 0; i < kDimension; ++i) row.push_back(static_cast<float>(i % 3 == 1));
-    std::vector<float> rows;
-    for (int64_t r = 0; r < kRows; ++r) rows.insert(rows.end(), row.begin(), row.end());
-    base->Refill({5, 77, 0, 0}, std::vector<int64_t>(kRows, start), rows);
-    Law conditional(kStates);
-    double total = 0;
-    for (int64_t s = 0; s < kStates; ++s) {
-      bool kept = true;
-      for (int64_t k = 0; k < start; ++k) {
-        const int32_t variable = base->order()[k];
-        kept &= static_cast<float>(s >> variable & 1) == row[variable];
-      }
-      if (kept) total += conditional[s] = law[s];
+void ExpectConditionalLaw(const AutoregressiveBase& base, int64_t start) {
+  constexpr int64_t kRows = 20000;
+  const std::vector<float> row = base.DrawRows(17, 0, 1), states = AllStates(kDimension);
+  std::vector<float> rows;
+  for (int64_t r = 0; r < kRows; ++r) rows.insert(rows.end(), row.begin(), row.end());
+  base.Refill({5, 77, 0, 0}, std::vector<int64_t>(kRows, start), rows);
+  Law conditional = LawOf(base);
+  double total = 0;
+  for (int64_t s = 0; s < kStates; ++s) {
+    for (int64_t k = 0; k < start; ++k) {
+      const int32_t variable = base.order()[k];
+      if (base.variables().State(&states[s * kDimension], variable) !=
+          base.variables().State(row.data(), variable))
+        conditional[s] = 0;
     }
-    for (double& p : conditional) p /= total;
-    ExpectLaw(CountRows(rows, kDimension), conditional, "from " + std::to_string(start));
+    total += conditional[s];
+  }
+  for (double& p : conditional) p /= total;
+  ExpectLaw(CountRows(rows, kDimension), conditional, "from " + std::to_string(start));
+}
+
+TEST(Autoregressive, RefillsByTheConditionalLaw) {
+  for (const Variables& variables : Lists()) {
+    const auto base = SmallAutoregressive(variables, {9, 5}, 3);
+    for (int64_t start = 0; start <= variables.size(); ++start) ExpectConditionalLaw(*base, start);
   }
 }
 
@@ -74,10 +85,10 @@ TEST(Autoregressive, DrawsDependOnSeedAndRowAlone) {
 
 TEST(Autoregressive, GradientIsThatOfTheEnergy) {
   for (const auto& hidden : Widths()) {
-    const auto base = SmallAutoregressive(kDimension, hidden, 5);
     std::vector<float> rows = AllStates(kDimension);
     rows.resize(40 * kDimension);
-    ExpectGradient(*base, rows);
+    ExpectGradient(*SmallAutoregressive(kDimension, hidden, 5), rows);
+    ExpectGradient(*SmallAutoregressive(MixedVariables(), hidden, 5), LegalStates(MixedVariables()));
   }
 }
 
@@ -91,6 +102,28 @@ TEST(Autoregressive, FlippingTheLastVariableGainsItsLogOdds) {
   for (int64_t s = 0; s < kStates; ++s) {
     if ((s >> last & 1) != 0) continue;
     EXPECT_NEAR(energies[s | int64_t{1} << last] - energies[s], gradients[s * kDimension + last], 1e-4) << s;
+  }
+}
+
+// The same of a variable with more states: what another one costs is the difference of their slopes.
+TEST(Autoregressive, ChangingTheLastStateGainsItsLogOdds) {
+  const AutoregressiveBase base(RandomTensors(MixedVariables(), {9, 5}, 6, 1, /*turned=*/3));
+  const Variables& variables = base.variables();
+  const int32_t last = base.order().back();
+  ASSERT_EQ(variables.states(last), 3);
+  const std::vector<float> rows = LegalStates(variables);
+  std::vector<double> energies(rows.size() / kDimension), moved(energies.size());
+  std::vector<float> gradients(rows.size());
+  base.EnergyAndGradient(rows, energies, gradients);
+  for (int64_t state = 0; state < 3; ++state) {
+    std::vector<float> others = rows;
+    for (size_t row = 0; row < rows.size(); row += kDimension) variables.SetState(&others[row], last, state);
+    base.Energy(others, moved);
+    for (size_t r = 0; r < energies.size(); ++r) {
+      const float* const slopes = &gradients[r * kDimension] + variables.first_bit(last);
+      const int64_t before = variables.State(&rows[r * kDimension], last);
+      EXPECT_NEAR(moved[r] - energies[r], slopes[state] - slopes[before], 1e-4) << r << " " << state;
+    }
   }
 }
 
@@ -141,6 +174,14 @@ TEST(Autoregressive, RefusesWhatIsNotNormalised) {
   tensors = RandomTensors(4, {3}, 7);
   tensors.direct.pop_back();
   refuse(tensors, "15 values instead of 16");
+  tensors = RandomTensors(MixedVariables(), {3}, 7);
+  tensors.order = {0, 1, 2, 3, 4, 5, 6};  // bits
+  refuse(tensors, "each of the 4 variables once");
+  tensors.order = {0, 1, 2};
+  refuse(tensors, "it names 3");
+  tensors = RandomTensors(MixedVariables(), {3}, 7);
+  tensors.direct[2 * 7 + 3] = 0.1f;  // from one state of a variable to another
+  refuse(tensors, "direct.weight");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(AutoregressiveMixture, IsTheMeanOfItsNetworks) {
 }
 
 TEST(AutoregressiveMixture, OfOneNetworkIsThatNetwork) {
-  const AutoregressiveBase one{std::span(Tensors()).first(1)}, same{Tensors()[0]};
+  const AutoregressiveBase one{std::span(Tensors()).first(1)}, same(Tensors()[0]);
   EXPECT_EQ(LawOf(one), LawOf(same));
   EXPECT_EQ(one.DrawRows(3, 0, 50), same.DrawRows(3, 0, 50));
 }
@@ -64,6 +64,32 @@ TEST(AutoregressiveMixture, IsStable) {
 
 TEST(AutoregressiveMixture, DrawsFromItsLaw) {
   ExpectLaw(CountRows(Mixture()->DrawRows(11, 0, 40000), kDimension), LawOf(*Mixture()), "mixture");
+}
+
+TEST(AutoregressiveMixture, KnowsVariablesWithMoreStates) {
+  const Variables variables = MixedVariables();
+  const auto mixture = std::make_shared<const AutoregressiveBase>(MixtureTensors(variables, 3, {6}, 7));
+  const Law law = LawOf(*mixture);
+  double total = 0;
+  for (const double p : law) total += p;
+  EXPECT_NEAR(total, 1, 1e-5);
+  ExpectGradient(*mixture, LegalStates(variables));
+  constexpr int64_t kRows = 40000;
+  std::vector<float> rows = mixture->DrawRows(11, 0, kRows);
+  ExpectLaw(CountRows(rows, variables.dimension()), law, "drawn");
+  const std::vector<int32_t> networks = mixture->DrawNetworks({6, 78, 0, 0}, rows);
+  mixture->Refill({6, 79, 0, 0}, std::vector<int64_t>(kRows, 2), rows, networks);
+  ExpectLaw(CountRows(rows, variables.dimension()), law, "refilled");
+
+  // The sampler: exp(-U) where each variable has one bit.
+  const EnergyPath target(DenseEnergy(variables.dimension(), 1.0, 3), mixture);
+  Law model = ExactLaw(target);
+  double legal = 0;
+  for (size_t s = 0; s < model.size(); ++s) legal += model[s] = law[s] > 0 ? model[s] : 0;
+  for (double& p : model) p /= legal;
+  Chains chains = StartChainsAt(target, DrawFrom(model, variables.dimension(), kRows, 51), 52);
+  MakeSampler("refill", target)->Step(chains, 3);
+  ExpectLaw(CountStates(chains), model, "sampled");
 }
 
 TEST(AutoregressiveMixture, DrawsDependOnSeedAndRowAlone) {
@@ -120,7 +146,7 @@ TEST(AutoregressiveMixture, RefusesWhatItCannotDo) {
   const auto invalid = [](const std::function<void()>& call, const std::string& words) {
     ExpectError(ErrorCode::kInvalidArgument, call, words);
   };
-  invalid([&] { AutoregressiveBase base(uneven); }, "one dimension");
+  invalid([&] { AutoregressiveBase base(uneven); }, "the same variables");
   invalid([] { AutoregressiveBase base(std::span<const AutoregressiveTensors>{}); }, "no network");
   std::vector<float> row(kDimension);
   const std::vector<int64_t> start = {0};

@@ -122,10 +122,11 @@ void NoteVariables(onnx::ModelProto& model, const Variables& variables) {
   if (variables.described()) SetMetadata(model, metadata_key::kVariables, FormatVariables(variables));
 }
 
-onnx::ModelProto BuildNetwork(const TrainOptions& options, int64_t dimension) {
+onnx::ModelProto BuildNetwork(const TrainOptions& options, const Dataset& dataset) {
   EnergySpec spec;
   spec.architecture = options.network.model;
-  spec.dimension = dimension;
+  spec.dimension = dataset.training->columns();
+  spec.variables = dataset.variables;
   spec.image_shape = ParseImageShape(options.network.image_shape);
   spec.seed = static_cast<uint64_t>(options.batch.seed);
   return Blame("model", [&] { return BuildModel(spec); });
@@ -309,7 +310,7 @@ onnx::ModelProto OpenNetwork(RunSetup& setup, const RunSources& sources, Observe
   }
   OpenData(setup, WantedColumns(setup.options), {}, observer);
   if (sources.network != nullptr) return *sources.network;
-  return BuildNetwork(setup.options, setup.dataset->training->columns());
+  return BuildNetwork(setup.options, *setup.dataset);
 }
 
 // The base that the options name, under the network.
@@ -352,10 +353,6 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
   // Only a network that is trained without its base is kept apart: models may be large.
   const Choice& base = setup.options.network.base;
   const bool learned = IsLearnedHere(base) || IsBaseFile(base);
-  if (learned && !setup.dataset->variables.all_binary())
-    throw OptionError("base", fmt::format("must be data or none, not {}, which knows bits only: some "
-                                          "variables have more than two states",
-                                          base.kind));
   const bool carried = !GetMetadata(network.model, metadata_key::kBase).empty();  // by the file
   setup.model = learned || carried ? network.model : std::move(network.model);
   AttachBaseTo(setup, sources.base);

@@ -9,6 +9,8 @@
 #include "models/base/autoregressive.h"
 #include "models/base/base_distribution.h"
 #include "models/base/made_base.h"
+#include "models/graph/model_edits.h"
+#include "ort_ed/metadata.h"
 #include "ort_ed/options.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/checkpoint.h"
@@ -113,6 +115,7 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   spec.architecture = ChooseNetwork(options);
   spec.dimension = dataset.training->columns();
   spec.image_shape = ParseImageShape(options.network.image_shape);
+  spec.variables = dataset.variables;
   spec.seed = static_cast<uint64_t>(options.batch.seed);
   onnx::ModelProto model;
   try {
@@ -120,7 +123,9 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   } catch (const OptionError& error) {  // the user knows it as an option of the base
     throw OptionError("base_" + error.key(), error.reason(), error.problem());
   }
-  SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing));
+  if (dataset.variables.described())
+    SetMetadata(model, metadata_key::kVariables, FormatVariables(dataset.variables));
+  SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing, dataset.variables), dataset.variables);
   return model;
 }
 
