@@ -107,9 +107,25 @@ void TraceRecorder::Record(const Chains& chains) {
   ++calls_;
 }
 
+Variables TraceRecorder::AllVariables() const {
+  return variables_.all_binary() ? Variables::Binary(dimension_) : variables_;
+}
+
+// Whether a rare state was seen in one chain and not in another tells nothing of whether they agree.
+int64_t TraceRecorder::MostVaryingBit(const Variables& variables, int64_t variable) const {
+  const int64_t first = variables.first_bit(variable), bits = variables.bits(variable);
+  std::vector<int64_t> ones(bits);
+  for (const std::vector<uint8_t>& record : states_.values)
+    for (int64_t row = 0; bits > 1 && row < chains_; ++row)
+      for (int64_t k = 0; k < bits; ++k) ones[k] += record[row * dimension_ + first + k];
+  const int64_t all = std::ssize(states_.values) * chains_;
+  return first + (std::ranges::min_element(ones, {}, [&](int64_t n) { return std::abs(2 * n - all); }) -
+                  ones.begin());
+}
+
 // Since the last call, in all recorded chains.
 double TraceRecorder::CountChanges(const std::vector<uint8_t>& states) const {
-  const Variables variables = variables_.all_binary() ? Variables::Binary(dimension_) : variables_;
+  const Variables variables = AllVariables();
   int64_t changes = 0;
   for (int64_t begin = 0; begin < std::ssize(states); begin += dimension_)
     changes += HammingDistance(variables, states.data() + begin, last_.data() + begin);
@@ -137,7 +153,9 @@ Diagnostics TraceRecorder::Summarise(const StepCounters& spent, double seconds) 
       energies_, [](const auto& record, int64_t chain) { return record[chain]; }, result.energy_ess,
       result.energy_r_hat);
   result.coordinate_ess = result.coordinate_r_hat = kUnknown;
-  for (int64_t site = 0; site < dimension_; ++site) {
+  const Variables variables = AllVariables();
+  for (int64_t v = 0; v < variables.size(); ++v) {
+    const int64_t site = MostVaryingBit(variables, v);
     double ess, r_hat;
     Diagnose(
         states_, [&](const auto& record, int64_t chain) { return record[chain * dimension_ + site]; }, ess,

@@ -142,13 +142,13 @@ std::vector<double> BlockGibbs::IndependentEnergies(const Block& block) const {
   std::vector<double> energies(block.states());
   uint32_t before = 1;
   for (const int32_t site : block.sites) {
-    const int64_t bits = variables_.bits(site), states = variables_.states(site);
     const double* fields = independent_->fields().data() + variables_.first_bit(site);
-    for (int64_t state = states - 1; state >= 0; --state) {
-      const double field = bits > 1 ? fields[state] : state == 1 ? fields[0] : 0;
-      for (uint32_t i = 0; i < before; ++i) energies[state * before + i] = energies[i] + field;
-    }
-    before *= static_cast<uint32_t>(states);
+    const auto states = static_cast<uint32_t>(variables_.states(site));
+    const uint32_t without_field = states - static_cast<uint32_t>(variables_.bits(site));  // 0 of a bit
+    for (uint32_t state = states; state-- > without_field;)
+      for (uint32_t i = 0; i < before; ++i)
+        energies[state * before + i] = energies[i] + fields[state - without_field];
+    before *= states;
   }
   return energies;
 }

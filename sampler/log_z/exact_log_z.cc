@@ -85,9 +85,9 @@ LogZEstimate ExactLogZ(const EnergyFunction& energy, const WorkCallback& on_prog
   RunningLogSum sum;
   for (int64_t done = 0; done < *states; done += std::ssize(energies)) {
     energies.resize(std::min(block_rows, *states - done));
-    rows.clear();
-    for (size_t i = 0; i < energies.size(); ++i, counter.Next())
-      rows.insert(rows.end(), counter.row().begin(), counter.row().end());
+    rows.resize(energies.size() * counter.row().size());
+    for (auto row = rows.begin(); row != rows.end(); counter.Next())
+      row = std::ranges::copy(counter.row(), row).out;
     energy.Energy(rows, energies);
     sum.Add(energies);
     if (on_progress) on_progress(done + std::ssize(energies), *states);

@@ -102,5 +102,36 @@ TEST(TraceRecorder, AgreesWithTheWholeTraceInConstantMemory) {
   EXPECT_TRUE(std::isnan(result.swap_rate));
 }
 
+// A state that one chain of four met once would say that they disagree; that a variable changed counts once.
+TEST(TraceRecorder, FollowsVariablesAndNotTheirRareStates) {
+  const Variables variables(
+      {{.name = "colour", .kind = VariableKind::kNominal, .labels = {"red", "green", "blue", "rare"}}});
+  TraceRecorder recorder(variables), by_bits;
+  Chains chains;
+  chains.count = 4;
+  chains.dimension = 4;
+  chains.energies.resize(4);
+  RandomStream random(1, 2, 0, 0);
+  int64_t changes = 0;
+  for (int64_t t = 0; t < 40; ++t) {
+    const std::vector<float> before = chains.states;
+    chains.states.assign(16, 0);
+    for (int64_t chain = 0; chain < 4; ++chain) {
+      const bool rare = chain == 2 && t >= 20;  // of which nothing varies in either half
+      chains.state(chain)[rare ? 3 : random.Below(2)] = 1;
+      if (!before.empty() &&
+          !std::equal(&before[chain * 4], &before[chain * 4 + 4], &chains.states[chain * 4]))
+        ++changes;
+    }
+    recorder.Record(chains);
+    by_bits.Record(chains);
+  }
+  const Diagnostics result = recorder.Summarise({}, 1), of_bits = by_bits.Summarise({}, 1);
+  EXPECT_DOUBLE_EQ(result.jump_distance, static_cast<double>(changes) / (4 * 39));
+  EXPECT_DOUBLE_EQ(of_bits.jump_distance, 2 * result.jump_distance);
+  EXPECT_EQ(of_bits.coordinate_r_hat, INFINITY);
+  EXPECT_LT(result.coordinate_r_hat, 2);
+}
+
 }  // namespace
 }  // namespace ort_ed

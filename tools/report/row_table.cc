@@ -6,7 +6,7 @@ namespace ort_ed {
 
 std::string RowTableHtml(const Variables& variables, const std::vector<std::string>& lead,
                          const std::vector<ShownRow>& rows) {
-  std::string html = "<div class=\"scroll\"><table><tr>";
+  std::string html = "<div class=\"scroll\"><table class=\"states\"><tr>";
   for (const std::string& name : lead) html += "<th>" + Escape(name) + "</th>";
   for (int64_t v = 0; v < variables.size(); ++v) html += "<th>" + Escape(variables.Name(v)) + "</th>";
   html += "</tr>";

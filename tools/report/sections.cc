@@ -48,6 +48,11 @@ std::string FirstRowsAsTable(const Variables& variables, const RowTable& table) 
   return RowTableHtml(variables, {}, rows);
 }
 
+// Of rows: beside one another as pictures, one below the other as tables.
+std::string RowCards(const Variables& variables, const std::string& cards) {
+  return fmt::format("<div class=\"{}\">\n{}</div>\n", variables.all_binary() ? "grid-2" : "grid-1", cards);
+}
+
 std::string Duration(double seconds) {
   if (seconds < 120) return fmt::format("{:.0f} s", seconds);
   if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
@@ -226,7 +231,7 @@ std::string Samples(const ReportView& view) {
     if (!result.variables.all_binary()) return Card(title, FirstRowsAsTable(result.variables, rows), note);
     return Card(title, Image(RowsPicture(FirstRows(rows, shown), result.dimension, shape), title), note);
   };
-  std::string html = "<div class=\"grid-2\">\n";
+  std::string html;
   if (view.data != nullptr)
     html += card("data", view.data->rows, fmt::format("the first rows of {}", view.data->name));
   html += card("samples of the model", result.samples,
@@ -234,7 +239,7 @@ std::string Samples(const ReportView& view) {
                    ? std::string()
                    : fmt::format("R-hat of their energies {:.3f}; above 1.1 the chains do not agree yet",
                                  result.sample_r_hat));
-  return html + "</div>\n";
+  return RowCards(result.variables, html);
 }
 
 std::string EnergyHistograms(const ReportView& view) {
@@ -310,8 +315,8 @@ std::string ExtremeRows(const ReportView& view) {
   const auto show = !view.result.variables.all_binary()        ? RowsAsTable
                     : view.source.model.metadata().image_shape ? RowImages
                                                                : OnesTableHtml;
-  return "<div class=\"grid-2\">\n" + Card("most likely", show(view, view.result.most_likely)) +
-         Card("least likely", show(view, view.result.least_likely)) + "</div>\n";
+  return RowCards(view.result.variables, Card("most likely", show(view, view.result.most_likely)) +
+                                             Card("least likely", show(view, view.result.least_likely)));
 }
 
 std::string Settings(const ReportView& view) {

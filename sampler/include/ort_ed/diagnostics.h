@@ -24,8 +24,9 @@ struct Diagnostics {
   double swap_rate = 0;      // tempering: of exchanges; else not a number
   double jump_distance = 0;  // variables that changed between consecutive records, on average
 
-  // Of the energy; and of the bits the worst. Sizes are those of all chains together, as far as
-  // records tell: of chains that forget faster than they are recorded, a lower bound.
+  // Of the energy; and of the variables the worst, each by the bit that varies most. Sizes are those of all
+  // chains together, as far as records tell: of chains that forget faster than they are recorded, a lower
+  // bound.
   double energy_ess = 0;
   double energy_r_hat = 0;
   double coordinate_ess = 0;
@@ -67,6 +68,8 @@ class ORT_ED_API TraceRecorder {
   template <typename Kept, typename Value>
   void Diagnose(const Kept& records, const Value& value, double& ess, double& r_hat) const;
 
+  Variables AllVariables() const;
+  int64_t MostVaryingBit(const Variables& variables, int64_t variable) const;
   double CountChanges(const std::vector<uint8_t>& states) const;
 
   Variables variables_;
