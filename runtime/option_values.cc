@@ -161,8 +161,9 @@ void Option::Set(void* object, const OptionValue& given) const {
   void* const member = static_cast<char*>(object) + offset;
   try {
     OptionValue value = Converted(*this, given);
-    if (auto* number = std::get_if<double>(&value); number != nullptr && *number == 0)
-      *number = 0;  // -0 is 0
+    if (auto* number = std::get_if<double>(&value)) *number += 0.0;  // -0 is 0
+    if (auto* numbers = std::get_if<std::vector<double>>(&value))
+      for (double& number : *numbers) number += 0.0;
     CheckDomain(key, *this, value);
     for (const auto& [name, number] : names)
       if (value == OptionValue(name)) return set(member, int64_t{number});

@@ -117,9 +117,7 @@ onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& 
 }
 
 onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name) {
-  onnx::ModelProto model = Parse(bytes, name, "");
-  CheckTensorData(model, name);
-  return model;
+  return Parse(bytes, name, "");
 }
 
 void SerializeModel(const onnx::ModelProto& model, google::protobuf::io::ZeroCopyOutputStream& stream) {

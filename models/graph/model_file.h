@@ -28,7 +28,8 @@ onnx::ModelProto LoadModel(const std::string& path, ExternalData external_data =
 onnx::ModelProto LoadModel(std::span<const std::byte> bytes, const std::string& path,
                            ExternalData external_data);
 
-// The same from memory; `name` stands for the file in messages. Tensors in other files are refused.
+// The same from memory; `name` stands for the file in messages. Tensors in other files are refused. Whether
+// tensors have as many values as their shapes say is left to CheckTensorData(): checkpoints keep them apart.
 onnx::ModelProto ParseModel(std::string_view bytes, const std::string& name);
 
 // Deterministic bytes. Throws kInvalidArgument for a model beyond the 2 GiB of one ONNX file.

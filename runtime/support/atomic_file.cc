@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,9 +19,32 @@
 namespace ort_ed {
 namespace {
 
-// Between the name of a file and the letters that make its temporary name unique.
-constexpr std::string_view kInfix = ".tmp-";
+// Between the name of a file and the letters that make its temporary name unique. Nobody else's file is
+// called that.
+constexpr std::string_view kInfix = ".ort-ed-tmp-";
 constexpr size_t kSuffix = 6;
+constexpr size_t kLongestName = 255;
+
+// Temporary files of this program.
+struct Unfinished {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+Unfinished& GetUnfinished() {
+  static auto* const unfinished = new Unfinished;  // never destroyed: threads may outlive main()
+  return *unfinished;
+}
+
+void SetUnfinished(const std::string& path, bool is_unfinished) {
+  Unfinished& unfinished = GetUnfinished();
+  const std::lock_guard lock(unfinished.mutex);
+  if (is_unfinished) {
+    unfinished.paths.insert(path);
+  } else {
+    unfinished.paths.erase(path);
+  }
+}
 
 [[noreturn]] void ThrowIo(const std::string& what, const std::string& path) {
   const int error = errno;
@@ -42,12 +67,23 @@ void SyncFolder(const std::string& folder) {
   close(descriptor);
 }
 
-// The file that is meant: a link stays a link.
-std::string BehindLinks(std::string path) {
+// The file that is meant: a link stays a link, and one that leads nowhere is nobody's to replace.
+std::string BehindLinks(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
+  if (error)
+    throw Error(ErrorCode::kIo, "cannot write '" + path + "': it is a link to '" +
+                                    std::filesystem::read_symlink(path, error).string() +
+                                    "', which does not exist; remove the link or name another file");
+  return target;
+}
+
+// Where the name of a temporary file of `path` ends but for its last letters: cut where it would be too long.
+std::string TemporaryStem(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string name = file.filename().string().substr(0, kLongestName - kInfix.size() - kSuffix);
+  return (file.parent_path() / (name + std::string(kInfix))).string();
 }
 
 // As mkostemp(), with the mode that new files of this process have: what mkostemp() makes is for its owner
@@ -64,31 +100,61 @@ int OpenNew(std::string& name) {
   return -1;
 }
 
+// Those whose path begins with `stem` and that nobody holds.
+void RemoveAbandoned(const std::string& stem, const std::string& folder) {
+  const std::string start = std::filesystem::path(stem).filename().string();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(start) || !IsTemporaryName(name) || entry.is_symlink(ignored) ||
+        !entry.is_regular_file(ignored))
+      continue;
+    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    close(descriptor);
+  }
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(BehindLinks(std::move(path))),
-      temporary_(path_ + std::string(kInfix) + std::string(kSuffix, 'X')) {
+AtomicFile::AtomicFile(const std::string& path) {
   // Elsewhere that is the standard output, which cannot be written at once or not at all.
-  if (path_ == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
+  if (path == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
+  path_ = BehindLinks(path);
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a folder; name a file");
   // Renaming over a device such as /dev/null would replace it for the whole system.
-  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
-    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
-  descriptor_ = OpenNew(temporary_);
-  if (descriptor_ < 0) ThrowIo("write", path_);
-  flock(descriptor_, LOCK_EX | LOCK_NB);  // tells RemoveAbandoned() that somebody is here
   struct stat existing;
-  if (stat(path_.c_str(), &existing) == 0)
-    fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
+  const bool exists = stat(path_.c_str(), &existing) == 0;
+  if (!exists && errno == ENAMETOOLONG) ThrowIo("write", path_);
+  if (exists && !S_ISREG(existing.st_mode))
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
+  RemoveAbandoned(TemporaryStem(path_), GetFolder(path_));
+  Open();
+  if (exists) fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
+}
+
+// Locked, which tells RemoveAbandoned() that somebody is here. Whoever came in between has removed it.
+void AtomicFile::Open() {
+  temporary_ = TemporaryStem(path_) + std::string(kSuffix, 'X');
+  for (;;) {
+    descriptor_ = OpenNew(temporary_);
+    if (descriptor_ < 0) ThrowIo("write", path_);
+    flock(descriptor_, LOCK_EX | LOCK_NB);
+    struct stat status;
+    if (fstat(descriptor_, &status) != 0 || status.st_nlink > 0) break;
+    close(descriptor_);
+  }
+  SetUnfinished(temporary_, true);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
   unlink(temporary_.c_str());
+  SetUnfinished(temporary_, false);
 }
 
 void AtomicFile::Write(const void* bytes, size_t size) {
@@ -114,9 +180,11 @@ void AtomicFile::Commit() {
   if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     unlink(temporary_.c_str());
+    SetUnfinished(temporary_, false);
     errno = error;
     ThrowIo("write", path_);
   }
+  SetUnfinished(temporary_, false);
   SyncFolder(GetFolder(path_));
 }
 
@@ -125,18 +193,12 @@ bool IsTemporaryName(std::string_view name) {
   return infix != std::string_view::npos && name.size() == infix + kInfix.size() + kSuffix;
 }
 
-void RemoveAbandoned(const std::string& path) {
-  const std::filesystem::path file = BehindLinks(path);
-  const std::string stem = file.filename().string() + std::string(kInfix);
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(GetFolder(file), ignored)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(stem) || !IsTemporaryName(name) || !entry.is_regular_file(ignored)) continue;
-    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) continue;
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
-    close(descriptor);
-  }
+void RemoveAbandonedIn(const std::string& folder) { RemoveAbandoned("", folder); }
+
+void RemoveUnfinished() noexcept {
+  Unfinished& unfinished = GetUnfinished();
+  const std::lock_guard lock(unfinished.mutex);
+  for (const std::string& path : unfinished.paths) unlink(path.c_str());
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view contents) {

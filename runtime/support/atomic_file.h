@@ -8,11 +8,11 @@
 namespace ort_ed {
 
 // A file that appears whole or not at all: written under a temporary name in the same folder, synced, then
-// renamed over `path` by Commit(). Destroyed without Commit() it leaves nothing behind. Errors (full disk, no
-// permission) throw kIo and name `path`.
+// renamed over `path` by Commit(). Destroyed without Commit() it leaves nothing behind; what a program that
+// was killed left of `path` goes first. Errors (full disk, no permission) throw kIo and name `path`.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -24,6 +24,8 @@ class AtomicFile {
   void Commit();
 
  private:
+  void Open();
+
   std::string path_;
   std::string temporary_;
   int descriptor_ = -1;
@@ -32,9 +34,12 @@ class AtomicFile {
 // Whether a file of that name may be the temporary one of an AtomicFile.
 bool IsTemporaryName(std::string_view name);
 
-// Removes the temporary files that programs left beside `path` when they were killed while they wrote it;
-// those of programs that still run stay.
-void RemoveAbandoned(const std::string& path);
+// Removes the temporary files in `folder` that programs left there when they were killed; those of programs
+// that still run stay.
+void RemoveAbandonedIn(const std::string& folder);
+
+// Removes the temporary files of this program, which is about to end without its destructors.
+void RemoveUnfinished() noexcept;
 
 // Writes `contents` to `path` as one AtomicFile.
 void WriteFileAtomically(const std::string& path, std::string_view contents);

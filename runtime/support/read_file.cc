@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/input_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -39,6 +40,7 @@ std::vector<std::byte> ReadFile(const std::string& path, std::string_view what, 
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kIo, "cannot read the " + std::string(what) + " '" + path + "': " + why);
   };
+  const InputWait wait;
   const OpenFile file(path);
   if (file.descriptor < 0)
     refuse(errno == ENOENT || errno == ENOTDIR ? "no such file" : "it may not be read");

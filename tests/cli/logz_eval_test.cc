@@ -529,7 +529,7 @@ TEST(EvalCommand, InterruptedItLeavesNoPicture) {
   while (std::filesystem::is_empty(pictures.path()) && process.Running()) usleep(10000);
   process.Signal(SIGINT);
   const CommandResult result = process.Wait();
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 130);
   EXPECT_THAT(result.err, HasSubstr("no file was written"));
   EXPECT_TRUE(std::filesystem::is_empty(pictures.path()));
 }

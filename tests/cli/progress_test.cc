@@ -15,5 +15,11 @@ TEST(Progress, RatesHaveNoExponent) {
   EXPECT_EQ(RateText(2e6), "2.0M");
 }
 
+TEST(Progress, TheLineFitsTheTerminal) {
+  EXPECT_EQ(CutToWidth("12345", 6), "12345");
+  EXPECT_EQ(CutToWidth("12345", 5), "1234");
+  EXPECT_EQ(CutToWidth("\xc3\xa4\xc3\xb6\xc3\xbc", 3), "\xc3\xa4\xc3\xb6");
+}
+
 }  // namespace
 }  // namespace ort_ed

@@ -334,7 +334,7 @@ TEST_F(Sample, InterruptedItKeepsTheSamplesDrawnOrNothing) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     process.Signal(SIGINT);
     const CommandResult result = process.Wait();
-    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.exit_code, 130);
     EXPECT_THAT(result.err, HasSubstr("nothing was written"));
     EXPECT_FALSE(std::filesystem::exists(out));
   }
@@ -343,7 +343,7 @@ TEST_F(Sample, InterruptedItKeepsTheSamplesDrawnOrNothing) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   process.Signal(SIGINT);
   const CommandResult result = process.Wait();
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 130);
   EXPECT_THAT(result.err, HasSubstr("samples drawn so far"));
   const RowTable partial = ReadRows(out);
   EXPECT_GT(partial.rows, 0);

@@ -2,29 +2,74 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <thread>
+
+#include <unistd.h>
+
+#include "runtime/support/atomic_file.h"
+#include "runtime/support/input_wait.h"
 
 namespace ort_ed {
 namespace {
 
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> first_signal = 0;
+std::atomic<bool> polled = false, seen = false;
 
-void OnSignal(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
+[[noreturn]] void EndNow(int signal) {
+  RemoveUnfinished();
+  constexpr char kText[] = "\nerror: interrupted; no file was written\n";
+  if (write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0) {
+    // Nobody listens.
+  }
+  _exit(128 + signal);
+}
+
+// Whether the command will not see the flag soon: it never looks, or it waits for input.
+bool IsDeaf() { return !polled || InputWait::Any(); }
+
+// In a thread of its own, so that it works whatever the others wait for. A command that looks at the flag
+// between two steps may take a while for a step, and then has to save.
+void WaitForSignals(sigset_t signals) {
+  constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 100'000'000};
+  constexpr int kMostDeafMoments = 6;
+  int signal = 0;
+  sigwait(&signals, &signal);
+  first_signal = signal;
+  for (int deaf = 0; deaf < kMostDeafMoments; deaf = !seen && IsDeaf() ? deaf + 1 : 0)
+    if (sigtimedwait(&signals, nullptr, &kMoment) > 0) break;
+  EndNow(signal);
+}
+
+bool IsIgnored(int signal) {
+  struct sigaction action;
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
+// Blocked before any other thread is there: all inherit it.
 void CatchInterrupts() {
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGTERM, OnSignal);
-  if (std::signal(SIGHUP, OnSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  if (!IsIgnored(SIGHUP)) sigaddset(&signals, SIGHUP);  // as nohup wants it
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread(WaitForSignals, signals).detach();
   // Writing fails then, with an error that can be told.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-bool Interrupted() { return interrupted; }
+bool Interrupted() {
+  polled = true;
+  if (first_signal == 0) return false;
+  seen = true;
+  return true;
+}
+
+int InterruptedExitCode(int otherwise) { return first_signal == 0 ? otherwise : 128 + first_signal; }
 
 }  // namespace ort_ed

@@ -2,11 +2,15 @@
 
 namespace ort_ed {
 
-// From now on SIGINT, SIGTERM and SIGHUP (a closed terminal) only raise a flag, so that a command can stop at
-// a clean point; a second signal ends the program at once.
+// From now on SIGINT, SIGTERM and SIGHUP (a closed terminal) raise a flag, so that a command can stop at a
+// clean point. One that never looks at the flag, or waits for its input, is ended within a second with its
+// temporary files removed; so is any at a second signal.
 void CatchInterrupts();
 
-// True once the user asked to stop. Long loops poll it.
+// True once the user asked to stop. Long loops poll it: whoever saw it is trusted to end by itself.
 bool Interrupted();
+
+// 128 + the signal, as shells count, once there was one; else `otherwise`.
+int InterruptedExitCode(int otherwise);
 
 }  // namespace ort_ed

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace ort_ed {
@@ -20,7 +21,21 @@ std::string Duration(double seconds) {
   return fmt::format("{}s", s);
 }
 
+size_t TerminalWidth() {
+  constexpr size_t kUsual = 80;
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
 }  // namespace
+
+std::string CutToWidth(const std::string& line, size_t width) {
+  const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  size_t end = 0;
+  for (size_t columns = 0; end < line.size(); ++end)
+    if (is_start(line[end]) && ++columns >= width) break;
+  return line.substr(0, end);
+}
 
 std::string RateText(double per_second) {
   if (per_second >= 1e6) return fmt::format("{:.1f}M", per_second / 1e6);
@@ -49,7 +64,7 @@ void Progress::Update(int64_t done, const std::string& details) {
   last_ = now;
   const std::string line = Line(done, details);
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fprintf(stderr, "\r\033[K%s", CutToWidth(line, TerminalWidth()).c_str());
     std::fflush(stderr);
     bar_shown_ = true;
   } else {

@@ -32,6 +32,10 @@ class Progress {
   Clock::time_point last_;
 };
 
+// The line as far as it fits on a terminal without touching its last column, where some begin a new one. A
+// character of UTF-8 takes one column.
+std::string CutToWidth(const std::string& line, size_t width);
+
 // At most a few digits and no exponent: "0.125", "3220", "51.3k", "2.0M".
 std::string RateText(double per_second);
 

@@ -15,6 +15,7 @@
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/main.h"
+#include "tools/cli/plain_output.h"
 
 namespace ort_ed {
 namespace {
@@ -86,7 +87,7 @@ int RunCommand(const std::vector<std::string>& words) {
     command.run(given);
   } catch (const OptionError& error) {
     const std::string origin = error.origin().empty() ? given.GetOrigin(error.key()) : error.origin();
-    spdlog::error("{}", Spelled(error, origin, command.schema()));
+    spdlog::error("{}", Plain(Spelled(error, origin, command.schema())));
     return ExitCode(error, origin);
   }
   return kDone;
@@ -117,10 +118,11 @@ int Main(const std::vector<std::string>& words) {
   RefuseTelemetry();
   LogToStderr();
   CatchInterrupts();
+  const PlainOutput plain(std::cout);
   try {
     return RunWords(words);
   } catch (const UsageError& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error("{}", Plain(error.what()));
     return kWrongUsage;
   } catch (const std::bad_alloc&) {
     spdlog::error("{}", kOutOfMemory);
@@ -129,8 +131,8 @@ int Main(const std::vector<std::string>& words) {
     spdlog::error("{}", kOutOfMemory);
     return kFailed;
   } catch (const std::exception& error) {
-    spdlog::error("{}", error.what());
-    return kFailed;
+    spdlog::error("{}", Plain(error.what()));
+    return InterruptedExitCode(kFailed);
   }
 }
 

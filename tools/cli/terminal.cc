@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/cli/interrupt.h"
+#include "tools/cli/plain_output.h"
 
 namespace ort_ed {
 
@@ -21,12 +22,12 @@ void Terminal::OnWork(const Work& work) {
 
 void Terminal::OnNotice(const std::string& text) {
   if (progress_) progress_->Finish();
-  spdlog::info("{}", text);
+  spdlog::info("{}", Plain(text));
 }
 
 void Terminal::OnWarning(const std::string& text) {
   if (progress_) progress_->Finish();
-  spdlog::warn("{}", text);
+  spdlog::warn("{}", Plain(text));
 }
 
 void Terminal::OnSaved(const std::string&) {}

@@ -1,12 +1,14 @@
 #include "runtime/support/atomic_file.h"
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "ort_ed/error.h"
+#include "tests/support/error_matchers.h"
 #include "tests/support/file_contents.h"
 #include "tests/support/temp_dir.h"
 
@@ -49,22 +51,53 @@ TEST(AtomicFile, ALinkStaysALinkAndAModeAMode) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST(AtomicFile, WhatAKilledProgramLeftIsRemoved) {
+void Touch(const std::string& path) { std::ofstream(path) << "mine"; }
+
+TEST(AtomicFile, WhatAKilledProgramLeftIsRemovedByTheNext) {
   const TempDir folder;
   const std::string path = folder.File("m.onnx");
-  const std::vector<std::string> kept = {"m.onnx", "m.onnx.tmp-abc", "m.onnx.tmp-abcdefg",
-                                         "n.onnx.tmp-abcdef"};
-  for (const std::string& name : kept) WriteFileAtomically(folder.File(name), "mine");
-  WriteFileAtomically(folder.File("m.onnx.tmp-abc123"), "left behind");
+  const std::vector<std::string> kept = {"m.onnx", "m.onnx.ort-ed-tmp-abc", "m.onnx.ort-ed-tmp-abcdefg",
+                                         "n.onnx.ort-ed-tmp-abcdef", "m.onnx.tmp-backup"};
+  for (const std::string& name : kept) Touch(folder.File(name));
+  Touch(folder.File("m.onnx.ort-ed-tmp-abc123"));
   {
-    AtomicFile under_way(path);
+    AtomicFile under_way(path), another(path);  // which leaves the first alone
     under_way.Write("new");
-    RemoveAbandoned(path);
     under_way.Commit();
   }
   EXPECT_EQ(FileContents(path), "new");
-  EXPECT_FALSE(std::filesystem::exists(folder.File("m.onnx.tmp-abc123")));
+  EXPECT_FALSE(std::filesystem::exists(folder.File("m.onnx.ort-ed-tmp-abc123")));
   for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder.File(name))) << name;
+}
+
+TEST(AtomicFile, WhatIsUnfinishedGoesWhenTheProgramEndsAtOnce) {
+  const TempDir folder;
+  AtomicFile file(folder.File("a.txt"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  RemoveUnfinished();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(AtomicFile, ALinkThatLeadsNowhereIsLeftAlone) {
+  const TempDir folder;
+  const std::string link = folder.File("link.txt");
+  std::filesystem::create_symlink(folder.File("nothing/there.txt"), link);
+  ExpectError(
+      ErrorCode::kIo, [&] { WriteFileAtomically(link, "new"); }, link, "nothing/there.txt", "does not exist");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST(AtomicFile, ANameMayBeAsLongAsNamesAre) {
+  const TempDir folder;
+  for (const size_t length : {240, 254, 255}) {
+    const std::string path = folder.File(std::string(length, 'n'));
+    WriteFileAtomically(path, "new");
+    EXPECT_EQ(FileContents(path), "new");
+  }
+  const std::string path = folder.File(std::string(256, 'n'));
+  ExpectError(
+      ErrorCode::kIo, [&] { WriteFileAtomically(path, "new"); }, "cannot write", "too long");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
 }
 
 TEST(AtomicFile, MissingFolderIsAnErrorThatNamesThePath) {

@@ -5,6 +5,7 @@
 
 #include "ort_ed/error.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/check.h"
 
@@ -70,7 +71,7 @@ void PrintJson(const ModelCheck& check, const std::string& path) {
                                  {"relative_error", comparison.relative_error},
                                  {"tolerance", comparison.tolerance}});
   }
-  std::cout << json.dump(2) << "\n";
+  std::cout << JsonText(json) << "\n";
 }
 
 // Of a model of which nothing more can be said.
@@ -82,7 +83,7 @@ void PrintJson(const Error& error, const std::string& path) {
       {"input_gradient", false},
       {"problems", {error.what()}},
   };
-  std::cout << json.dump(2) << "\n";
+  std::cout << JsonText(json) << "\n";
 }
 
 template <typename... Arguments>

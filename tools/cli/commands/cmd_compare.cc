@@ -9,6 +9,7 @@
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/compare/compare.h"
@@ -128,7 +129,7 @@ void RunCompare(const CompareCommand& command) {
                                       command.binarise.ForRows(command.compare.seed, first.dimension()));
   const CompareResult result = Compare(sources, data, command.compare, terminal);
   if (command.json) {
-    std::cout << ToJson(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+    std::cout << JsonText(ToJson(result)) << "\n";
   } else {
     Print(result);
   }

@@ -7,6 +7,7 @@
 
 #include "ort_ed/device.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 
 namespace ort_ed {
 namespace {
@@ -49,7 +50,7 @@ void RunDevices(const DevicesCommand& command) {
     for (const DeviceStatus& device : devices)
       json["devices"].push_back(
           {{"name", device.name}, {"usable", device.usable}, {"reason", device.reason}});
-    std::cout << json.dump(2) << "\n";
+    std::cout << JsonText(json) << "\n";
     return;
   }
   std::cout << fmt::format("ONNX Runtime {}\n", OnnxRuntimeVersion());

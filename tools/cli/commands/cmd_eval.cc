@@ -10,6 +10,7 @@
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
@@ -140,7 +141,7 @@ void RunEval(const EvalCommand& command) {
   const EvaluateResult result = Evaluate(model, data, command.evaluate, terminal);
   if (!result.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
   if (command.json) {
-    std::cout << ToJson(result).dump(2) << "\n";
+    std::cout << JsonText(ToJson(result)) << "\n";
   } else {
     Print(result);
   }

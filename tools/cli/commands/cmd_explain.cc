@@ -9,6 +9,7 @@
 #include "runtime/data/row_writer.h"
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
@@ -142,9 +143,7 @@ class JsonPrinter {
   }
 
  private:
-  static std::string Text(const nlohmann::ordered_json& json) {
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
+  static std::string Text(const nlohmann::ordered_json& json) { return JsonText(json, -1); }
 
   const ExplainCommand& command_;
   Variables variables_;

@@ -4,6 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/device_options.h"
@@ -61,7 +62,7 @@ void RunImpute(const ImputeCommand& command) {
       {"missing", result.missing},
       {"standard_error", {{"mean", result.mean_standard_error}, {"max", result.worst_standard_error}}},
       {"seconds", result.seconds}};
-  std::cout << json.dump(2) << "\n";
+  std::cout << JsonText(json) << "\n";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "ort_ed/metadata.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/inspect.h"
@@ -153,9 +154,7 @@ void RunInspect(const InspectCommand& command) {
   }
   if (command.json) {
     // Metadata of users' files may hold anything, JSON only UTF-8.
-    std::cout
-        << Json(result, command.model).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-        << "\n";
+    std::cout << JsonText(Json(result, command.model)) << "\n";
   } else {
     std::cout << Overview(result.summary, command.model) << Tables(result);
   }

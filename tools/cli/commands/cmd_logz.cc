@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -6,10 +5,12 @@
 #include "runtime/support/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
+#include "tools/jobs/log_z/annealing_state_file.h"
 #include "tools/jobs/log_z/estimate_log_z.h"
 #include "tools/jobs/tables/model_rows.h"
 
@@ -48,7 +49,7 @@ struct LogZCommand {
 // Whatever the text: all of it is out before anything is removed.
 void Print(const LogZCommand& command, const LogZEstimate& estimate) {
   if (command.json) {
-    std::cout << ToJson(estimate).dump(2) << "\n";
+    std::cout << JsonText(ToJson(estimate)) << "\n";
   } else {
     std::cout << "log Z  " << ToText(estimate) << "\n";
   }
@@ -62,10 +63,7 @@ void RunLogZ(const LogZCommand& command) {
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> writable;
-  if (command.write) {
-    RemoveAbandoned(command.model);
-    writable.emplace(command.model);
-  }
+  if (command.write) writable.emplace(command.model);
   std::optional<RowTable> data;
   if (!command.data.empty())
     data = ReadModelRows(command.data, model.energy_model().variables(),
@@ -79,7 +77,7 @@ void RunLogZ(const LogZCommand& command) {
     terminal.OnNotice("wrote log Z into the metadata of '" + command.model + "'");
   }
   // Last: until here the same command would have the result again at once.
-  if (!result.state_file.empty()) std::filesystem::remove(result.state_file);
+  if (!result.state_file.empty()) RemoveState(result.state_file);
 }
 
 }  // namespace

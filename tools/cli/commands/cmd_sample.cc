@@ -10,6 +10,7 @@
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/text.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/device_options.h"
@@ -160,7 +161,7 @@ void RunSample(const SampleCommand& command) {
   }
   if (picture) picture->Write(result);
   if (command.json) {
-    std::cout << ToJson(command, result).dump(2) << "\n";
+    std::cout << JsonText(ToJson(command, result)) << "\n";
   } else {
     Report(result, command.sample.SamplerName(), terminal);
   }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
@@ -117,7 +118,7 @@ void RunScore(const ScoreCommand& command) {
       Score(model, *rows.reader, writer.get(), terminal, reference ? &*reference : nullptr);
   if (writer) writer->Commit();
   if (command.json)
-    std::cout << ToJson(command, model, reference ? &*reference : nullptr, result).dump(2) << "\n";
+    std::cout << JsonText(ToJson(command, model, reference ? &*reference : nullptr, result)) << "\n";
 }
 
 }  // namespace

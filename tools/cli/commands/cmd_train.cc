@@ -8,6 +8,7 @@
 
 #include "ort_ed/error.h"
 #include "tools/cli/command.h"
+#include "tools/cli/json_text.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/metrics.h"
@@ -199,7 +200,7 @@ void RunTrain(const GivenOptions& given) {
     throw Error(ErrorCode::kInterrupted,
                 fmt::format("stopped at step {}; go on with: ort-ed train --resume {}", result.step, folder));
   if (command.json) {
-    std::cout << ToJson(result, folder).dump() << "\n";
+    std::cout << JsonText(ToJson(result, folder), -1) << "\n";
   } else {
     Print(result, folder);
   }

@@ -167,6 +167,12 @@ void AnnealingStateFile::Load() {
   ours_ = true;
 }
 
+void RemoveState(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  const json stored = ParseCbor(Unsealed(ReadAll(path)));
+  if (stored.is_object() && stored.value("format", "") == kFormat) std::filesystem::remove(path);
+}
+
 // CBOR of the states' members: exact for doubles, compact for bits.
 void AnnealingStateFile::Store(const std::string& phase, AnnealingState state) {
   if (!ours_ && std::filesystem::exists(path_))

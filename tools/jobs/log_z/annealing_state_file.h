@@ -35,4 +35,7 @@ class AnnealingStateFile {
   std::map<std::string, AnnealingState> phases_;
 };
 
+// Removes the state of a run that has its result. What is no such state, put there in the meantime, stays.
+void RemoveState(const std::string& path);
+
 }  // namespace ort_ed

@@ -60,13 +60,18 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// Others write event files, too: the end tells ours.
+constexpr std::string_view kStart = "events.out.tfevents.", kEnd = ".ort-ed";
+
 std::string EventFileName() {
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
-  return fmt::format("events.out.tfevents.{}.{}.{}", static_cast<int64_t>(Now()), host, getpid());
+  return fmt::format("{}{}.{}.{}{}", kStart, static_cast<int64_t>(Now()), host, getpid(), kEnd);
 }
 
 }  // namespace
+
+bool IsEventFile(std::string_view name) { return name.starts_with(kStart) && name.ends_with(kEnd); }
 
 uint32_t Crc32c(std::string_view bytes) {
   static constexpr std::array<uint32_t, 256> kTable = MakeCrcTable();
@@ -76,7 +81,7 @@ uint32_t Crc32c(std::string_view bytes) {
 }
 
 EventFile::EventFile(const std::string& folder) : path_(folder + "/" + EventFileName()) {
-  file_.reset(std::fopen(path_.c_str(), "wb"));
+  file_.reset(std::fopen(path_.c_str(), "wbx"));
   if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
   WriteRecord(Field(1, Now()) + Field(3, std::string_view("brain.Event:2")));
 }

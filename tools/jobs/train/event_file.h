@@ -12,8 +12,9 @@ namespace ort_ed {
 
 using NamedScalar = std::pair<std::string, double>;
 
-// Appends scalars to a TensorBoard event file, `folder`/events.out.tfevents.<time>.<host>.<process>. Every
-// call reaches the operating system before it returns, so that a running TensorBoard follows. Throws kIo.
+// Appends scalars to a TensorBoard event file, `folder`/events.out.tfevents.<time>.<host>.<process>.ort-ed.
+// Every call reaches the operating system before it returns, so that a running TensorBoard follows. Throws
+// kIo.
 class EventFile {
  public:
   explicit EventFile(const std::string& folder);
@@ -30,6 +31,9 @@ class EventFile {
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
 };
+
+// Whether a file of that name is an event file of ours.
+bool IsEventFile(std::string_view name);
 
 // CRC-32C (Castagnoli), which the record framing of event files uses.
 uint32_t Crc32c(std::string_view bytes);

@@ -18,6 +18,7 @@
 #include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
 #include "models/graph/standard_domain.h"
+#include "models/graph/tensor_data.h"
 #include "models/inspect/energy_degree.h"
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
@@ -109,7 +110,8 @@ std::vector<std::string> WarnOfOtherOperators(const onnx::ModelProto& model, con
 
 onnx::ModelProto RestoreModel(const Checkpoint& checkpoint, Weights weights) {
   const bool averaged = weights == Weights::kAverage && HasKind(checkpoint, kAverageKind);
-  onnx::ModelProto model = ParseModel(checkpoint.model, "the model of the checkpoint");
+  const std::string name = "the model of the checkpoint";
+  onnx::ModelProto model = ParseModel(checkpoint.model, name);
   std::map<std::string, std::span<const float>> parameters;
   for (const StateTensor& tensor : checkpoint.state)
     if (IsOfEnergy(tensor, kParametersKind)) parameters[tensor.parameter] = tensor.values;
@@ -117,6 +119,7 @@ onnx::ModelProto RestoreModel(const Checkpoint& checkpoint, Weights weights) {
     if (!IsOfEnergy(tensor, averaged ? kAverageKind : kParametersKind)) continue;
     SetValues(model, averaged ? CopyZeros(parameters[tensor.parameter], tensor) : tensor);
   }
+  CheckTensorData(model, name);
   NoteWeights(model, averaged ? Weights::kAverage : Weights::kRaw);
   return model;
 }

@@ -3,18 +3,17 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/read_file.h"
 
 namespace ort_ed {
 namespace {
-
-constexpr char kEventFilePrefix[] = "events.out.tfevents.";
 
 std::string ToJson(const MetricsLine& line) {
   nlohmann::ordered_json json = {{"step", line.step}, {"time", line.time}};
@@ -39,7 +38,7 @@ MetricsLine FromJson(const std::string& text) {
 
 void RemoveEventFiles(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().filename().string().starts_with(kEventFilePrefix)) std::filesystem::remove(entry.path());
+    if (IsEventFile(entry.path().filename().string())) std::filesystem::remove(entry.path());
   }
 }
 
@@ -69,7 +68,9 @@ void MetricsLog::Append(const MetricsLine& line) {
 
 std::vector<MetricsLine> ReadMetrics(const std::string& path) {
   std::vector<MetricsLine> lines;
-  std::ifstream file(path);
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return lines;
+  const auto bytes = ReadFile(path, "metrics");
+  std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   for (std::string text; std::getline(file, text);) {
     if (file.eof()) break;  // no newline: cut short
     try {

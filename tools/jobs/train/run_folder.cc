@@ -12,6 +12,7 @@
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
 #include "tools/jobs/settings/toml.h"
+#include "tools/jobs/train/event_file.h"
 #include "tools/jobs/train/metrics.h"
 #include "tools/jobs/train/train_options.h"
 
@@ -37,20 +38,19 @@ bool MayBeReplaced(const std::string& folder) {
 void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& name)) {
   if (!fs::is_directory(folder)) return;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (matches(entry.path().filename().string())) fs::remove(entry.path());
+    if (matches(entry.path().filename().string()) && !entry.is_directory()) fs::remove(entry.path());
 }
-
-bool IsTemporary(const std::string& name) { return IsTemporaryName(name); }
 
 bool IsOfARun(const std::string& name) {
   return name == run_file::kConfig || name == run_file::kVariables || name == run_file::kModel ||
          name == run_file::kBestModel || name == run_file::kPolicy || name == run_file::kAloe ||
-         name == run_file::kCurves || name == MetricsLog::FileName() ||
-         name.starts_with("events.out.tfevents.") || IsTemporary(name);
+         name == run_file::kCurves || name == MetricsLog::FileName() || IsEventFile(name);
 }
 
 bool IsCheckpoint(const std::string& name) {
-  return (name.starts_with("step-") && name.ends_with(".ckpt")) || IsTemporary(name);
+  constexpr std::string_view kStart = "step-", kEnd = ".ckpt";
+  return name.size() > kStart.size() + kEnd.size() && name.starts_with(kStart) && name.ends_with(kEnd) &&
+         name.find_first_not_of("0123456789", kStart.size()) == name.size() - kEnd.size();
 }
 
 }  // namespace
@@ -94,6 +94,7 @@ void MakeFolder(const std::string& folder) {
 
 void ClearRun(const std::string& folder) {
   if (const std::string base = folder + "/" + run_file::kBase; MayBeReplaced(base)) ClearRun(base);
+  RemoveTemporaryFiles(folder);
   RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsCheckpoint);
   RemoveMatching(folder, IsOfARun);
 }
@@ -105,8 +106,8 @@ void RequireRunFolder(const std::string& folder) {
 }
 
 void RemoveTemporaryFiles(const std::string& folder) {
-  RemoveMatching(folder, IsTemporary);
-  RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsTemporary);
+  RemoveAbandonedIn(folder);
+  RemoveAbandonedIn(folder + "/" + run_file::kCheckpoints);
 }
 
 }  // namespace ort_ed

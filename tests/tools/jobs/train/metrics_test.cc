@@ -197,5 +197,28 @@ TEST(MetricsLog, WhatIsNotANumberIsLeftOut) {
 
 TEST(MetricsLog, MissingFolderIsAnError) { EXPECT_THROW(MetricsLog("/nowhere/at/all", 0), Error); }
 
+// A run that goes on would begin with an empty one.
+TEST(Metrics, AFileThatCannotBeReadIsNotReplaced) {
+  const TempDir folder;
+  const std::string path = folder.File(MetricsLog::FileName());
+  std::filesystem::create_directory(path);
+  EXPECT_THROW(MetricsLog(folder.path(), 5), Error);
+  EXPECT_TRUE(std::filesystem::is_directory(path));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(folder.File("elsewhere"), path);
+  EXPECT_THROW(MetricsLog(folder.path(), 5), Error);
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+}
+
+TEST(Metrics, EventFilesOfOthersStay) {
+  const TempDir folder;
+  const std::string theirs = folder.File("events.out.tfevents.1.host.2");
+  std::ofstream(theirs) << "theirs";
+  MetricsLog(folder.path(), 5);
+  MetricsLog(folder.path(), 5);
+  EXPECT_TRUE(std::filesystem::exists(theirs));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
+}
+
 }  // namespace
 }  // namespace ort_ed

@@ -89,25 +89,32 @@ TEST_F(RunFolder, WhatIsNoRunIsNeverReplaced) {
 }
 
 TEST_F(RunFolder, ClearingRemovesTheFilesOfARunAndNothingElse) {
-  for (const char* name :
-       {"config.toml", "model.onnx", "best.onnx", "curves.png", "metrics.jsonl", "events.out.tfevents.1.vm.2",
-        "model.onnx.tmp-abc123", "checkpoints/step-7.ckpt", "checkpoints/step-8.ckpt.tmp-abc123"})
+  for (const char* name : {"config.toml", "model.onnx", "best.onnx", "curves.png", "metrics.jsonl",
+                           "events.out.tfevents.1.vm.2.ort-ed", "model.onnx.ort-ed-tmp-abc123",
+                           "checkpoints/step-7.ckpt", "checkpoints/step-8.ckpt.ort-ed-tmp-abc123"})
     Touch(name);
-  const std::set<std::string> mine = {"notes.txt",          "model.onnx.bak",
-                                      "my-config.toml",     "checkpoints/mine.ckpt",
-                                      "checkpoints/step-7", "deployed/model.onnx"};
+  const std::set<std::string> mine = {"notes.txt",
+                                      "model.onnx.bak",
+                                      "my-config.toml",
+                                      "checkpoints/mine.ckpt",
+                                      "checkpoints/step-7",
+                                      "deployed/model.onnx",
+                                      "checkpoints/step-notes.ckpt",
+                                      "model.onnx.tmp-backup",
+                                      "events.out.tfevents.1.vm.2"};
   for (const std::string& name : mine) Touch(name);
   ClearRun(folder_);
   EXPECT_EQ(Files(), mine);
 }
 
 TEST_F(RunFolder, TemporaryFilesAreThoseThatAKilledProcessLeft) {
-  for (const char* name : {"model.onnx.tmp-abc123", "checkpoints/step-8.ckpt.tmp-XyZ789", "model.onnx",
-                           "checkpoints/step-7.ckpt", "mine.tmp-abc", "mine.tmp-abc1234", "mine.tmp"})
+  for (const char* name :
+       {"model.onnx.ort-ed-tmp-abc123", "checkpoints/step-8.ckpt.ort-ed-tmp-XyZ789", "model.onnx",
+        "checkpoints/step-7.ckpt", "mine.ort-ed-tmp-abc", "mine.ort-ed-tmp-abc1234", "mine.tmp-backup"})
     Touch(name);
   RemoveTemporaryFiles(folder_);
-  EXPECT_THAT(Files(), UnorderedElementsAre("model.onnx", "checkpoints/step-7.ckpt", "mine.tmp-abc",
-                                            "mine.tmp-abc1234", "mine.tmp"));
+  EXPECT_THAT(Files(), UnorderedElementsAre("model.onnx", "checkpoints/step-7.ckpt", "mine.ort-ed-tmp-abc",
+                                            "mine.ort-ed-tmp-abc1234", "mine.tmp-backup"));
 }
 
 TEST_F(RunFolder, ClearingAnEmptyOneDoesNothing) {
