@@ -16,7 +16,6 @@ constexpr int64_t kMostStates = int64_t{1} << 14;
 constexpr int64_t kDraws = 2000;
 constexpr size_t kAtOnce = 128;      // energies: a large network shall not need more memory than its steps do
 constexpr double kSmoothing = 0.01;  // of the means of independent variables
-constexpr uint32_t kPurpose = 0x494E4456;  // "INDV"
 
 double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -35,50 +34,6 @@ std::vector<float> AllStates(const Variables& variables, int64_t count) {
   return states;
 }
 
-// Variables that know nothing of one another, with the means of the data.
-class IndependentVariables {
- public:
-  IndependentVariables(const Variables& variables, const std::vector<double>& mean)
-      : variables_(variables), mean_(SmoothedMean(mean, kSmoothing, variables)) {}
-
-  std::vector<float> Draw(uint64_t seed, int64_t count) const {
-    const int64_t width = variables_.dimension();
-    std::vector<float> rows(static_cast<size_t>(count * width));
-    for (int64_t n = 0; n < count; ++n) {
-      RandomStream random(seed, kPurpose, 0, static_cast<uint64_t>(n));
-      for (int64_t v = 0; v < variables_.size(); ++v)
-        variables_.SetState(rows.data() + n * width, v, DrawState(v, random.UniformDouble()));
-    }
-    return rows;
-  }
-
-  std::vector<double> Energies(const std::vector<float>& rows) const {
-    const auto width = static_cast<size_t>(variables_.dimension());
-    std::vector<double> energies(rows.size() / width);
-    for (size_t n = 0; n < energies.size(); ++n)
-      for (int64_t v = 0; v < variables_.size(); ++v)
-        energies[n] -= std::log(Probability(v, variables_.State(rows.data() + n * width, v)));
-    return energies;
-  }
-
- private:
-  double Probability(int64_t variable, int64_t state) const {
-    const auto first = static_cast<size_t>(variables_.first_bit(variable));
-    if (variables_.bits(variable) > 1) return mean_[first + static_cast<size_t>(state)];
-    return state == 1 ? mean_[first] : 1 - mean_[first];
-  }
-
-  int64_t DrawState(int64_t variable, double uniform) const {
-    int64_t state = 0;
-    for (; state + 1 < variables_.states(variable); ++state)
-      if ((uniform -= Probability(variable, state)) < 0) break;
-    return state;
-  }
-
-  const Variables& variables_;
-  std::vector<float> mean_;
-};
-
 std::vector<double> BaseEnergies(const BaseDistribution& base, const std::vector<float>& rows) {
   std::vector<double> energies(rows.size() / static_cast<size_t>(base.dimension()));
   base.Energy(rows, energies);
@@ -89,18 +44,17 @@ std::vector<double> BaseEnergies(const BaseDistribution& base, const std::vector
 
 HeldOutLikelihood::HeldOutLikelihood(const Rows& rows)
     : rows_(rows.held_out.values.begin(), rows.held_out.values.end()) {
-  const IndependentVariables independent(rows.variables, rows.mean);
-  const auto energies = [&](const std::vector<float>& states) {
-    return rows.base != nullptr ? BaseEnergies(*rows.base, states) : independent.Energies(states);
-  };
+  // Where there is no other base: variables that know nothing of one another.
+  const ProductBase independent(SmoothedMean(rows.mean, kSmoothing, rows.variables), rows.variables);
+  const BaseDistribution& base = rows.base != nullptr ? *rows.base : independent;
+  const auto energies = [&](const std::vector<float>& states) { return BaseEnergies(base, states); };
   const int64_t count = CountStates(rows.variables).value_or(kMostStates + 1);
   exact_ = count <= kMostStates;
   if (exact_) {
     states_ = AllStates(rows.variables, count);
     log_weights_.assign(static_cast<size_t>(count), std::log(static_cast<double>(count)));
   } else {
-    states_ = rows.base != nullptr ? rows.base->DrawRows(rows.seed, 0, kDraws)
-                                   : independent.Draw(rows.seed, kDraws);
+    states_ = base.DrawRows(rows.seed, 0, kDraws);
     log_weights_ = energies(states_);
   }
   const std::vector<double> row_energies = energies(rows_);
