@@ -155,9 +155,11 @@ Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
     orders.push_back(MakeOrder(order, context.variables.size(), context.initialiser));
     energies.push_back(Network(context, number, orders.back()).Energy(options));
   }
-  if (options.window.active() && (options.orders > 1 || !std::ranges::is_sorted(orders[0])))
-    throw OptionError("window",
-                      "needs one network in ascending order: it looks at the pixels before each one");
+  if (options.window.active() &&
+      (options.orders > 1 || !std::ranges::is_sorted(orders[0]) || !context.variables.all_binary()))
+    throw OptionError(
+        "window",
+        "needs one network of pixels that are 0 or 1, in ascending order: it looks at those before each one");
   NoteBase(graph.model(), std::ssize(options.hidden), orders);
   if (energies.size() == 1) return energies[0];
   for (Value& energy : energies) energy = Unsqueeze(energy, {1});

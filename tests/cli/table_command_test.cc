@@ -67,10 +67,10 @@ TEST_F(TableCommand, TrainsOnATableAndSaysWhatItMadeOfIt) {
                     HasSubstr("drink: nominal, 3 categories: coffee, black, milk, tea"),
                     HasSubstr("member: binary: false, true"), HasSubstr("'id' identifies rows"),
                     HasSubstr("'shop' is 'Bonn' in every row"), HasSubstr("the method is uniform"),
-                    HasSubstr("4 variables in 26 bits, 360 rows")));
+                    HasSubstr("5 variables in 28 bits, 360 rows")));
   EXPECT_THAT(
       ReadBytes(Path("run/variables.toml")),
-      AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("# shop is left out")));
+      AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("# id is left out")));
   // The same again by what was written down.
   const CommandResult again = Train({"--variables", Path("run/variables.toml")}, "again");
   ASSERT_EQ(again.exit_code, 0) << again.err;

@@ -14,7 +14,7 @@
 namespace ort_ed {
 
 // Four variables over seven bits, of 2, 3, 2 and 2 states; the last has a bit for each.
-inline Variables MixedVariables() {
+inline Variables SmallMixedVariables() {
   return Variables({{.name = "a"},
                     {.name = "b", .kind = VariableKind::kNominal, .labels = {"x", "y", "z"}},
                     {.name = "c"},

@@ -110,6 +110,8 @@ class EncodedRows final : public TableRows {
         std::fill_n(bits, variables_.bits(v), kMissingValue);
       } else if (options_.omit_missing) {
         return false;
+      } else if (const auto other = variables_[v].other_state()) {
+        variables_.SetState(row, v, *other);  // never missing in training: as odd as a value never seen
       } else {
         table_.FailCell(variables_[v].name,
                         "is " + (cell.empty() ? "empty" : "'" + cell + "'") +

@@ -22,7 +22,7 @@ const std::vector<std::vector<int64_t>>& Widths() {
 
 // Seven bits, as variables of their own or not.
 const std::vector<Variables>& Lists() {
-  static const std::vector<Variables> lists = {Variables::Binary(kDimension), MixedVariables()};
+  static const std::vector<Variables> lists = {Variables::Binary(kDimension), SmallMixedVariables()};
   return lists;
 }
 
@@ -88,7 +88,8 @@ TEST(Autoregressive, GradientIsThatOfTheEnergy) {
     std::vector<float> rows = AllStates(kDimension);
     rows.resize(40 * kDimension);
     ExpectGradient(*SmallAutoregressive(kDimension, hidden, 5), rows);
-    ExpectGradient(*SmallAutoregressive(MixedVariables(), hidden, 5), LegalStates(MixedVariables()));
+    ExpectGradient(*SmallAutoregressive(SmallMixedVariables(), hidden, 5),
+                   LegalStates(SmallMixedVariables()));
   }
 }
 
@@ -107,7 +108,7 @@ TEST(Autoregressive, FlippingTheLastVariableGainsItsLogOdds) {
 
 // The same of a variable with more states: what another one costs is the difference of their slopes.
 TEST(Autoregressive, ChangingTheLastStateGainsItsLogOdds) {
-  const AutoregressiveBase base(RandomTensors(MixedVariables(), {9, 5}, 6, 1, /*turned=*/3));
+  const AutoregressiveBase base(RandomTensors(SmallMixedVariables(), {9, 5}, 6, 1, /*turned=*/3));
   const Variables& variables = base.variables();
   const int32_t last = base.order().back();
   ASSERT_EQ(variables.states(last), 3);
@@ -174,12 +175,12 @@ TEST(Autoregressive, RefusesWhatIsNotNormalised) {
   tensors = RandomTensors(4, {3}, 7);
   tensors.direct.pop_back();
   refuse(tensors, "15 values instead of 16");
-  tensors = RandomTensors(MixedVariables(), {3}, 7);
+  tensors = RandomTensors(SmallMixedVariables(), {3}, 7);
   tensors.order = {0, 1, 2, 3, 4, 5, 6};  // bits
   refuse(tensors, "each of the 4 variables once");
   tensors.order = {0, 1, 2};
   refuse(tensors, "it names 3");
-  tensors = RandomTensors(MixedVariables(), {3}, 7);
+  tensors = RandomTensors(SmallMixedVariables(), {3}, 7);
   tensors.direct[2 * 7 + 3] = 0.1f;  // from one state of a variable to another
   refuse(tensors, "direct.weight");
 }

@@ -67,7 +67,7 @@ TEST(AutoregressiveMixture, DrawsFromItsLaw) {
 }
 
 TEST(AutoregressiveMixture, KnowsVariablesWithMoreStates) {
-  const Variables variables = MixedVariables();
+  const Variables variables = SmallMixedVariables();
   const auto mixture = std::make_shared<const AutoregressiveBase>(MixtureTensors(variables, 3, {6}, 7));
   const Law law = LawOf(*mixture);
   double total = 0;

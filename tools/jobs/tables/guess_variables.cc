@@ -85,7 +85,7 @@ class Guesser {
         list.push_back(std::move(*variable));
       }
     }
-    if (list.empty()) RefuseNothing();
+    if (std::ssize(list) == constants_) RefuseNothing();
     guess_.variables = Variables(std::move(list));
     return std::move(guess_);
   }
@@ -115,6 +115,9 @@ class Guesser {
     for (size_t i = 0; i < std::min(kMost, guess_.dropped.size()); ++i)
       why += fmt::format("{}column '{}' {}", i == 0 ? "" : ", ", guess_.dropped[i].column,
                          guess_.dropped[i].why);
+    if (constants_ > 0)
+      why += fmt::format("{}{} the same value in every row", why.empty() ? "" : ", ",
+                         constants_ == 1 ? "one column has" : fmt::format("{} columns have", constants_));
     throw Error(ErrorCode::kBadData, fmt::format("'{}': no column is left to learn: {}{}", profile_.path, why,
                                                  guess_.dropped.size() > kMost ? ", ..." : ""));
   }
@@ -144,7 +147,7 @@ class Guesser {
     const bool same = column.texts().size() <= 1 && !column.too_many_texts();
     if (column.present() == 0) return Drop(name, "has no values", ""), std::nullopt;
     if (same && (column.missing() == 0 || options_.missing == MissingCells::kOmit))
-      return Drop(name, fmt::format("is '{}' in every row", column.texts().begin()->first), ""), std::nullopt;
+      return MakeConstant(name, column);
     if (!IsAskedFor(name) && Identifies(name, column)) {
       Drop(name, "identifies rows: no value occurs twice",
            fmt::format("; name it in categories or ordered to learn it, or in drop to hear no more of it"));
@@ -163,6 +166,20 @@ class Guesser {
     if (variable.kind != VariableKind::kBinary && variable.plain_states() < 1)
       return Drop(name, "has no category that is not rare", "; lower rare to learn it"), std::nullopt;
     return variable;
+  }
+
+  // It stays: a row with another value is odd indeed.
+  Variable MakeConstant(const std::string& name, const ColumnProfile& column) {
+    const std::string& value = column.texts().begin()->first;
+    ++constants_;
+    guess_.warnings.push_back(fmt::format(
+        "column '{}' is '{}' in every row: any other value will be odd; name it in drop if it tells nothing",
+        name, value));
+    return {.name = name,
+            .kind = VariableKind::kNominal,
+            .values = column.type(),
+            .labels = {value},
+            .other = true};
   }
 
   bool Identifies(const std::string& name, const ColumnProfile& column) {
@@ -266,6 +283,7 @@ class Guesser {
 
   const TableProfile& profile_;
   const TableOptions& options_;
+  int64_t constants_ = 0;  // columns with one value
   TableGuess guess_;
   std::map<uint64_t, std::string> seen_;
 };

@@ -200,8 +200,11 @@ void ChooseMethod(RunSetup& setup, Observer& observer) {
     observer.OnNotice(
         "a base is learned first, and the network on it (base made, method refill): rows have so many states "
         "that noise alone teaches less");
+  } else if (variables.all_binary()) {
+    method = kNoiseMethod;
   } else {
-    method = variables.all_binary() ? Choice(kNoiseMethod) : MethodForCategories(variables);
+    method = MethodForCategories(variables);
+    observer.OnNotice(fmt::format("the method is {}, which changes whole variables", method.kind));
   }
   ResolveBase(setup.options);
 }

@@ -65,9 +65,11 @@ TEST_F(GuessTest, ColumnsAreWhatTheyLookLike) {
   EXPECT_EQ(at("zip").values, CellValues::kText);
   EXPECT_EQ(at("zip").kind, VariableKind::kNominal);
   EXPECT_TRUE(at("note").missing);
+  EXPECT_THAT(at("country").labels, ElementsAre("DE"));
+  EXPECT_TRUE(at("country").other);
   std::vector<std::string> dropped;
   for (const auto& each : guess.dropped) dropped.push_back(each.column);
-  EXPECT_THAT(dropped, ElementsAre("customer_id", "name", "country"));
+  EXPECT_THAT(dropped, ElementsAre("customer_id", "name"));
   EXPECT_THAT(guess.warnings,
               ElementsAre(HasSubstr("'customer_id' identifies rows"), HasSubstr("'name' identifies rows"),
                           HasSubstr("'country' is 'DE' in every row")));
@@ -180,7 +182,7 @@ TEST_F(GuessTest, TheFileOfVariablesReadsBack) {
   const std::string path = folder_.File("variables.toml");
   WriteBytes(path, WriteVariables(guess.variables, guess.dropped));
   EXPECT_EQ(ReadVariables(path), guess.variables);
-  EXPECT_THAT(ReadBytes(path), HasSubstr("# country is left out: it is 'DE' in every row"));
+  EXPECT_THAT(ReadBytes(path), HasSubstr("# name is left out: it identifies rows"));
   const std::pair<const char*, const char*> bad[] = {
       {"[[variable]]\nname = 3\n", "variables.toml:2: name must be text in quotes"},
       {"[[variable]]\nname = \"a\"\nkind = \"sorted\"\n", "variables.toml:3: kind must be binary"},

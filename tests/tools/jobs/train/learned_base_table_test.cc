@@ -24,8 +24,8 @@ const Choice kMlp("mlp", {{"hidden", "32,32"}});
 // exp(-U) of a dense energy, over the rows that can be.
 const Law& Truth() {
   static const Law truth = [] {
-    Law law = ExactLaw(EnergyPath(DenseEnergy(MixedVariables().dimension(), 0.5, 3)));
-    const Law legal = LawOf(*SmallAutoregressive(MixedVariables(), {}, 1));
+    Law law = ExactLaw(EnergyPath(DenseEnergy(SmallMixedVariables().dimension(), 0.5, 3)));
+    const Law legal = LawOf(*SmallAutoregressive(SmallMixedVariables(), {}, 1));
     double total = 0;
     for (size_t s = 0; s < law.size(); ++s) total += law[s] = legal[s] > 0 ? law[s] : 0;
     for (double& p : law) p /= total;
@@ -35,12 +35,12 @@ const Law& Truth() {
 }
 
 Dataset DrawnTable(int64_t count) {
-  const int64_t dimension = MixedVariables().dimension();
+  const int64_t dimension = SmallMixedVariables().dimension();
   RowTable rows{.rows = count, .columns = dimension, .values = {}};
   for (const float bit : DrawFrom(Truth(), dimension, count, 1))
     rows.values.push_back(static_cast<uint8_t>(bit));
   Dataset dataset = DatasetFromRows(std::move(rows), {}, 0);
-  dataset.variables = MixedVariables();
+  dataset.variables = SmallMixedVariables();
   return dataset;
 }
 
@@ -69,7 +69,7 @@ struct Fitted {
 
 Fitted Compare(const onnx::ModelProto& proto) {
   const LoadedModel model(proto, "trained");
-  const std::vector<float> rows = LegalStates(MixedVariables());
+  const std::vector<float> rows = LegalStates(SmallMixedVariables());
   const int64_t dimension = model.dimension();
   std::vector<float> energies(rows.size() / static_cast<size_t>(dimension));
   model.energy_model().Energy(rows, energies);

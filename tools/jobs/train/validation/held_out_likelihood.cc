@@ -7,7 +7,6 @@
 
 #include "models/base/base_distribution.h"
 #include "ort_ed/log_z.h"
-#include "ort_ed/random.h"
 
 namespace ort_ed {
 namespace {
