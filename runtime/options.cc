@@ -265,7 +265,7 @@ class OptionApplier {
     const std::vector<VisibleOption> visible = VisibleOptions(schema);
     for (const auto& [key, given] : given_.given_) {
       if (used_.contains(key)) continue;
-      const auto found = std::ranges::find_if(visible, [&](const VisibleOption& each) {
+      const auto found = std::ranges::find_if(visible, [&, &key = key](const VisibleOption& each) {
         return each.key == key || Contains(each.option->old_keys, key);
       });
       if (found == visible.end()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <span>
 
 namespace ort_ed {
 namespace {
@@ -121,8 +122,11 @@ constexpr ContentRule kContents[] = {
 };
 
 // The rules of an operator, in a table by its name.
-auto RulesOf(const auto& table, std::string_view op) {
-  return std::ranges::equal_range(table, op, {}, [](const auto& rule) { return rule.op; });
+template <typename Rule, size_t kCount>
+std::span<const Rule> RulesOf(const Rule (&table)[kCount], std::string_view op) {
+  const auto* first = std::ranges::lower_bound(table, op, {}, &Rule::op);
+  const auto* last = std::find_if(first, std::end(table), [&](const Rule& rule) { return rule.op != op; });
+  return {first, last};
 }
 
 static_assert(std::ranges::is_sorted(kRanges, {}, &Range::attribute));
