@@ -46,10 +46,9 @@ void CheckAgainstDimension(const ModelMetadata& metadata, int64_t dimension, con
     mismatch(metadata_key::kDimension, *metadata.dimension);
   if (metadata.image_shape && (*metadata.image_shape)[0] * (*metadata.image_shape)[1] != dimension)
     mismatch(metadata_key::kImageShape, (*metadata.image_shape)[0] * (*metadata.image_shape)[1]);
-  if (metadata.base && metadata.base->window) {
-    const WindowDescription& window = *metadata.base->window;
-    if (window.height * window.width != dimension)
-      mismatch(metadata_key::kBaseWindow, window.height * window.width);
+  if (metadata.base && metadata.base->view) {
+    const ViewDescription& view = *metadata.base->view;
+    if (view.height * view.width != dimension) mismatch(metadata_key::kBaseView, view.height * view.width);
   }
   if (!metadata.base_mean.empty() && std::ssize(metadata.base_mean) != dimension)
     mismatch(metadata_key::kBaseMean, std::ssize(metadata.base_mean));

@@ -84,14 +84,14 @@ std::vector<int64_t> ParseOrder(const std::string& text) {
   return order;
 }
 
-WindowDescription ParseWindow(const std::string& text) {
+ViewDescription ParseView(const std::string& text) {
   constexpr int64_t kMostBlocks = 100;
   const std::vector<std::string> parts = Split(text, ',');
-  const auto image = ParseShape(parts[0]), window = ParseShape(parts.size() == 3 ? parts[1] : "");
+  const auto image = ParseShape(parts[0]), view = ParseShape(parts.size() == 3 ? parts[1] : "");
   const int64_t blocks = ParseInteger(parts.back()).value_or(-1);
-  if (!image || !window || blocks < 0 || blocks > kMostBlocks)
-    Reject(metadata_key::kBaseWindow, text, "IMAGE,WINDOW,BLOCKS, e.g. 28x28,7x15,3");
-  return {(*image)[0], (*image)[1], (*window)[0], (*window)[1], blocks};
+  if (!image || !view || blocks < 0 || blocks > kMostBlocks)
+    Reject(metadata_key::kBaseView, text, "IMAGE,WINDOW,BLOCKS, e.g. 28x28,7x15,3");
+  return {(*image)[0], (*image)[1], (*view)[0], (*view)[1], blocks};
 }
 
 std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
@@ -115,9 +115,8 @@ std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
   } else {
     base.orders.resize(static_cast<size_t>(networks));
   }
-  if (const std::string* window = Find(entries, metadata_key::kBaseWindow))
-    base.window = ParseWindow(*window);
-  if (base.window && networks > 1) Reject(metadata_key::kBase, *text, "one network, since it has a window");
+  if (const std::string* view = Find(entries, metadata_key::kBaseView)) base.view = ParseView(*view);
+  if (base.view && networks > 1) Reject(metadata_key::kBase, *text, "one network, since it has a view");
   return base;
 }
 

@@ -102,7 +102,7 @@ class Network {
     } else {
       log_odds = log_odds + Bias("output", context_.dimension);
     }
-    if (options.window.active()) log_odds = log_odds + WindowLogOdds(context_, options.window);
+    if (options.view.active()) log_odds = log_odds + ViewLogOdds(context_, options.view);
     return Surprise(context_.x, log_odds, context_.variables);
   }
 
@@ -155,10 +155,10 @@ Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
     orders.push_back(MakeOrder(order, context.variables.size(), context.initialiser));
     energies.push_back(Network(context, number, orders.back()).Energy(options));
   }
-  if (options.window.active() &&
+  if (options.view.active() &&
       (options.orders > 1 || !std::ranges::is_sorted(orders[0]) || !context.variables.all_binary()))
     throw OptionError(
-        "window",
+        "view",
         "needs one network of pixels that are 0 or 1, in ascending order: it looks at those before each one");
   NoteBase(graph.model(), std::ssize(options.hidden), orders);
   if (energies.size() == 1) return energies[0];
@@ -175,7 +175,7 @@ void MadeOptions::Describe(Declare<MadeOptions>& declare) {
           "ascending, random or a list of numbers with commas: each variable depends on those before it");
   declare("orders", &Self::orders, "[1, 100]",
           "networks in the mixture, each further one in a random order of its own");
-  declare.All(&Self::window);
+  declare.All(&Self::view);
 }
 
 extern const ArchitectureKind kMadeArchitecture = MakeArchitecture<MadeOptions, MadeEnergy>(

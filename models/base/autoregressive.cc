@@ -15,8 +15,7 @@ namespace ort_ed {
 namespace {
 
 constexpr char kMadeArchitectureName[] = "made";
-constexpr const char* kBaseKeys[] = {metadata_key::kBase, metadata_key::kBaseOrder,
-                                     metadata_key::kBaseWindow};
+constexpr const char* kBaseKeys[] = {metadata_key::kBase, metadata_key::kBaseOrder, metadata_key::kBaseView};
 
 std::string BaseName(const std::string& name) {
   return name.empty() || name.starts_with(kBaseTensorPrefix) ? name : kBaseTensorPrefix + name;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/architectures/window_part.h"
+#include "models/architectures/view_part.h"
 #include "ort_ed/options.h"
 #include "ort_ed/variables.h"
 
@@ -20,7 +20,7 @@ struct MadeOptions {
   std::vector<int64_t> hidden = {512};
   std::string order = "ascending";
   int64_t orders = 1;
-  WindowOptions window;
+  ViewOptions view;
 
   static void Describe(Declare<MadeOptions>& declare);
 };

@@ -25,11 +25,11 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
   declare("base_orders", &Self::base_orders, "[1, 100]",
           "networks that the base is a mixture of, each further one in a random order of its own");
   declare(
-      "base_window", &Self::base_window, "HxW",
+      "base_view", &Self::base_view, "HxW",
       "of images: pixels above and to the left that a part of the base with shared weights sees, e.g. 7x15");
   declare("base_maps", &Self::base_maps, "[1, 4096]", "features of each pixel in that part")
-      .When("base_window", "*");
-  declare("base_blocks", &Self::base_blocks, "[0, 100]", "its residual blocks").When("base_window", "*");
+      .When("base_view", "*");
+  declare("base_blocks", &Self::base_blocks, "[0, 100]", "its residual blocks").When("base_view", "*");
   declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
   declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase")

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/architectures/window_part.h"
+#include "models/architectures/view_part.h"
 #include "ort_ed/options.h"
 
 namespace ort_ed {
@@ -15,9 +15,9 @@ struct MadeBaseOptions {
   std::vector<int64_t> base_hidden = {512};
   std::string base_order = "ascending";
   int64_t base_orders = 1;
-  std::string base_window;
-  int64_t base_maps = WindowOptions().maps;
-  int64_t base_blocks = WindowOptions().blocks;
+  std::string base_view;
+  int64_t base_maps = ViewOptions().maps;
+  int64_t base_blocks = ViewOptions().blocks;
   double base_dropout = 0.2;
   double base_weight_decay = 0;
   std::optional<int64_t> base_steps;

@@ -113,10 +113,10 @@ void AutoregressiveNetwork::ReadTensors(const AutoregressiveTensors& tensors) {
   output_ = {d, Transposed(tensors.output, inputs, d, same, bit, units_before, "output.weight"), {}, {}};
   for (const int32_t each : bits_) output_.bias.push_back(tensors.output_bias[each]);
   direct_ = Transposed(tensors.direct, d, d, bit, bit, slots_before, "direct.weight");
-  if (!tensors.window) return;
-  window_.emplace(*tensors.window);
-  if (!variables_.all_binary() || window_->pixels() != d || !std::ranges::is_sorted(order_))
-    Refuse("a window needs an image of as many pixels as there are variables, in ascending order");
+  if (!tensors.view) return;
+  view_.emplace(*tensors.view);
+  if (!variables_.all_binary() || view_->pixels() != d || !std::ranges::is_sorted(order_))
+    Refuse("a view needs an image of as many pixels as there are variables, in ascending order");
 }
 
 AutoregressiveNetwork::Block::Block(const AutoregressiveNetwork& network)
@@ -125,7 +125,7 @@ AutoregressiveNetwork::Block::Block(const AutoregressiveNetwork& network)
     before.emplace_back(layer.units);
     after.emplace_back(layer.units);
   }
-  if (network.window_) window = WindowNetwork::Block(*network.window_);
+  if (network.view_) view = ViewNetwork::Block(*network.view_);
 }
 
 void AutoregressiveNetwork::Load(std::span<const float> row, int64_t lane, Block& block) const {
@@ -137,12 +137,11 @@ void AutoregressiveNetwork::Store(const Block& block, int64_t lane, std::span<fl
 }
 
 void AutoregressiveNetwork::SkipTo(int64_t position, Block& block) const {
-  if (window_) block.first_features = window_->FirstNeeded(position);
+  if (view_) block.first_features = view_->FirstNeeded(position);
 }
 
 void AutoregressiveNetwork::FinishUnits(int64_t position, Block& block) const {
-  if (window_ && position >= block.first_features)
-    window_->ComputeFeatures(block.x.data(), position, block.window);
+  if (view_ && position >= block.first_features) view_->ComputeFeatures(block.x.data(), position, block.view);
   if (position == 0) return;
   int64_t inputs = dimension();
   for (size_t k = 0; k < hidden_.size(); ++k) {
@@ -164,7 +163,7 @@ void AutoregressiveNetwork::ComputeScores(int64_t position, Block& block) const 
     Lanes& sum = block.scores[slot];
     std::ranges::fill(sum.lane, output_.bias[slot]);
     kernels_.dot(direct_.data() + slot * dimension(), block.x.data(), first_slots_[position], sum);
-    if (window_) window_->AddLogOdds(block.window, sum);
+    if (view_) view_->AddLogOdds(block.view, sum);
     if (hidden_.empty()) continue;
     const Layer& last = hidden_.back();
     kernels_.dot(output_.weight.data() + slot * last.units, block.after.back().data(),
@@ -221,7 +220,7 @@ void AutoregressiveNetwork::Draw(int64_t position, int64_t lane, RandomStream& r
 std::vector<Lanes> AutoregressiveNetwork::Gradient(const Block& block) const {
   const int64_t d = dimension();
   std::vector<Lanes> slopes(d);
-  std::vector<Lanes> pulls(window_ ? d : 0);
+  std::vector<Lanes> pulls(view_ ? d : 0);
   std::vector<std::vector<Lanes>> units;
   for (const Layer& layer : hidden_) units.emplace_back(layer.units);
   for (int64_t slot = 0; slot < d; ++slot) {
@@ -235,12 +234,12 @@ std::vector<Lanes> AutoregressiveNetwork::Gradient(const Block& block) const {
       slopes[slot].lane[lane] -= scores.lane[lane];
     }
     kernels_.spread(direct_.data() + slot * d, pull, first_slots_[position], slopes.data());
-    if (window_) pulls[slot] = pull;
+    if (view_) pulls[slot] = pull;
     if (hidden_.empty()) continue;
     kernels_.spread(output_.weight.data() + slot * hidden_.back().units, pull,
                     hidden_.back().final_units[position], units.back().data());
   }
-  if (window_) window_->AddGradient(block.x.data(), pulls, slopes);
+  if (view_) view_->AddGradient(block.x.data(), pulls, slopes);
   for (size_t k = hidden_.size(); k-- > 0;) {
     const Layer& layer = hidden_[k];
     const int64_t inputs = k == 0 ? d : hidden_[k - 1].units;

@@ -7,7 +7,7 @@
 #include "ort_ed/base_distribution.h"
 #include "ort_ed/random.h"
 #include "sampler/base/lanes.h"
-#include "sampler/base/window_network.h"
+#include "sampler/base/view_network.h"
 
 namespace ort_ed {
 
@@ -31,8 +31,8 @@ class AutoregressiveNetwork {
     std::vector<std::vector<Lanes>> before;  // of each layer's units: their inputs ...
     std::vector<std::vector<Lanes>> after;   // ... and what they make of them
     std::vector<Lanes> scores;  // of each slot: log odds of a binary variable, log p of another's states
-    WindowNetwork::Block window;
-    int64_t first_features = 0;  // the first position whose features of the window are wanted
+    ViewNetwork::Block view;
+    int64_t first_features = 0;  // the first position whose features of the view are wanted
   };
 
   void Load(std::span<const float> row, int64_t lane, Block& block) const;
@@ -78,7 +78,7 @@ class AutoregressiveNetwork {
   std::vector<Layer> hidden_;
   Layer output_;               // its units are the slots
   std::vector<float> direct_;  // slots x slots
-  std::optional<WindowNetwork> window_;
+  std::optional<ViewNetwork> view_;
 };
 
 }  // namespace ort_ed

@@ -21,25 +21,25 @@ std::vector<float> BaseDistribution::DrawRows(uint64_t seed, uint64_t first_row,
 
 namespace {
 
-WindowTensors ReadWindow(const EnergyModel& model, const WindowDescription& description) {
-  WindowTensors tensors{.height = description.height,
-                        .width = description.width,
-                        .window_height = description.window_height,
-                        .window_width = description.window_width,
-                        .window = {},
-                        .places = {},
-                        .blocks = {},
-                        .output = {}};
+ViewTensors ReadView(const EnergyModel& model, const ViewDescription& description) {
+  ViewTensors tensors{.height = description.height,
+                      .width = description.width,
+                      .view_height = description.view_height,
+                      .view_width = description.view_width,
+                      .view = {},
+                      .places = {},
+                      .blocks = {},
+                      .output = {}};
   const auto layer = [&](const std::string& name) {
-    return WindowTensors::Layer{model.BaseTensor(name + ".weight"), model.BaseTensor(name + ".bias")};
+    return ViewTensors::Layer{model.BaseTensor(name + ".weight"), model.BaseTensor(name + ".bias")};
   };
-  tensors.window = layer("window");
-  tensors.places = model.BaseTensor("window_place");
+  tensors.view = layer("view");
+  tensors.places = model.BaseTensor("view_place");
   for (int64_t k = 1; k <= description.blocks; ++k) {
-    const std::string name = "window_block" + std::to_string(k);
+    const std::string name = "view_block" + std::to_string(k);
     tensors.blocks.push_back({layer(name), layer(name + "_mix")});
   }
-  tensors.output = layer("window_output");
+  tensors.output = layer("view_output");
   return tensors;
 }
 
@@ -63,7 +63,7 @@ AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
   tensors.output = std::move(output.weight);
   tensors.output_bias = std::move(output.bias);
   tensors.direct = model.BaseTensor(prefix + "direct.weight");
-  if (learned.window) tensors.window = ReadWindow(model, *learned.window);
+  if (learned.view) tensors.view = ReadView(model, *learned.view);
   return tensors;
 }
 

@@ -27,9 +27,9 @@ inline constexpr char kBaseMean[] =
 inline constexpr char kBase[] = "ort_ed.base";
 // Variables with commas, as drawn; none: ascending. Of a mixture one list for each network, with semicolons.
 inline constexpr char kBaseOrder[] = "ort_ed.base_order";
-// Where the base has a part that looks at the pixels around each one: "28x28,7x15,3" for an image, the window
+// Where the base has a part that looks at the pixels around each one: "28x28,7x15,3" for an image, the view
 // and the number of residual blocks behind it.
-inline constexpr char kBaseWindow[] = "ort_ed.base_window";
+inline constexpr char kBaseView[] = "ort_ed.base_view";
 // "1" or "2", where the graph shows that the energy is a polynomial of that degree in x.
 inline constexpr char kDegree[] = "ort_ed.degree";
 // The list of variables over the D bits (variables.h); without it there are D binary ones.
@@ -61,21 +61,21 @@ struct LogZ {
   std::string method;
 };
 
-// The part of an autoregressive network that sees, of an image, a window above each pixel and to its left.
-struct WindowDescription {
+// The part of an autoregressive network that sees, of an image, a view above each pixel and to its left.
+struct ViewDescription {
   int64_t height = 0, width = 0;  // of the image
-  int64_t window_height = 0, window_width = 0;
+  int64_t view_height = 0, view_width = 0;
   int64_t blocks = 0;
 };
 // What a residual block of it sees: of the row above and its own as many columns, none to the right of its
 // own.
-inline constexpr int64_t kWindowBlockHeight = 2, kWindowBlockWidth = 3;
+inline constexpr int64_t kViewBlockHeight = 2, kViewBlockWidth = 3;
 
 // A base distribution that is an autoregressive network, or a mixture of several with equal weights.
 struct AutoregressiveDescription {
   int64_t hidden_layers = 0;
   std::vector<std::vector<int64_t>> orders;  // of each network; an empty one: ascending
-  std::optional<WindowDescription> window;   // of the only one
+  std::optional<ViewDescription> view;       // of the only one
 };
 // What the names of the tensors of network 0, 1, ... begin with, behind kBaseTensorPrefix.
 ORT_ED_API std::string BaseNetworkPrefix(int64_t network);

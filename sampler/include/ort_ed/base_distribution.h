@@ -79,21 +79,21 @@ class ORT_ED_API ProductBase final : public BaseDistribution {
 };
 using BernoulliBase = ProductBase;  // former name
 
-// The tensors of the part of such a network that looks, of an image of height x width pixels, at a window
+// The tensors of the part of such a network that looks, of an image of height x width pixels, at a view
 // above each pixel and to its left, with weights that all pixels share:
-//   f_0 = window * x + window.bias + places,   f_k = f_(k-1) + mix_k * swish(conv_k * swish(f_(k-1)) + ...) +
+//   f_0 = view * x + view.bias + places,   f_k = f_(k-1) + mix_k * swish(conv_k * swish(f_(k-1)) + ...) +
 //   ...,
 // and output * swish(f) is added to the log odds. Matrices are as ONNX's Conv has them, output x input x
 // height x width, with 0 where a later pixel stands.
-struct WindowTensors {
+struct ViewTensors {
   struct Layer {
     std::vector<float> weight, bias;
   };
   struct Block {
     Layer conv, mix;  // 2 x 3 and 1 x 1
   };
-  int64_t height = 0, width = 0, window_height = 0, window_width = 0;
-  Layer window;
+  int64_t height = 0, width = 0, view_height = 0, view_width = 0;
+  Layer view;
   std::vector<float> places;  // maps x height x width
   std::vector<Block> blocks;
   Layer output;
@@ -113,7 +113,7 @@ struct AutoregressiveTensors {
   std::vector<int64_t> order;
   std::vector<Layer> hidden;
   std::vector<float> output, output_bias, direct;
-  std::optional<WindowTensors> window = {};  // of images, in ascending order
+  std::optional<ViewTensors> view = {};  // of images, in ascending order
 };
 
 // An autoregressive network, or a mixture p0(x) = 1/K sum_k p_k(x) of several. Draws cost about one

@@ -381,6 +381,7 @@ void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
   OpenBase(setup);
   OpenData(setup, network.contract.dimension, GetVariables(setup.model, network.contract.dimension),
            observer);
+  ChooseMethod(setup, observer);
   ChooseNegatives(setup, network.contract, observer);
   RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
   if (setup.dataset->hash != checkpoint.data) {

@@ -48,7 +48,7 @@ std::string Customers() {
 TEST_F(GuessTest, ColumnsAreWhatTheyLookLike) {
   const TableGuess guess = Guess(Customers());
   const Variables& v = guess.variables;
-  ASSERT_EQ(v.size(), 8);
+  ASSERT_EQ(v.size(), 9);
   const auto at = [&](const char* name) -> const Variable& { return v[*v.Find(name)]; };
   EXPECT_EQ(at("since").values, CellValues::kDate);
   EXPECT_EQ(at("since").kind, VariableKind::kOrdered);

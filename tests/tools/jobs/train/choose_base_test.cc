@@ -35,12 +35,12 @@ TEST(ChooseBase, FewStatesAndFewRowsDoWithout) {
   ExpectChosen(SetUpWith({}, 100, 40), "bernoulli", "data");
 }
 
-TEST(ChooseBase, ImagesGetAWindow) {
+TEST(ChooseBase, ImagesGetAView) {
   TrainOptions options;
   options.network.image_shape = "5x8";
   const TrainOptions chosen = SetUpWith(options, 2000, 40);
   ExpectChosen(chosen, "refill", "made");
-  EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_window")), "5x9");
+  EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_view")), "5x9");
 }
 
 TEST(ChooseBase, WhatWasSaidIsDone) {

@@ -120,7 +120,7 @@ TEST(TrainOptions, WhatHasNoEffectIsRefused) {
     }
   };
   refuse({{"method", "grid"}, {"epsilon", "0.3"}}, "epsilon has no effect with method grid; it belongs to");
-  refuse({{"exact", "true"}}, "exact has no effect with method bernoulli; it belongs to grid, neighbourhood");
+  refuse({{"exact", "true"}}, "exact has no effect with method auto; it belongs to grid, neighbourhood");
   refuse({{"momentum", "0.5"}}, "momentum has no effect with optimizer adam");
   refuse({{"optimizer", "sgd"}, {"beta1", "0.5"}}, "beta1 has no effect with optimizer sgd");
   refuse({{"threshold", "0.3"}}, "threshold has no effect with binarise strict");
@@ -144,7 +144,8 @@ TEST(TrainOptions, ContradictionsNameTheirOption) {
   };
   refuse({{"micro_batch", "500"}}, "micro_batch", "must not exceed batch_size, 256");
   refuse({{"steps", "10"}, {"warmup_steps", "20"}}, "warmup_steps", "must not exceed steps, 10");
-  refuse({{"epsilon_end", "0.1,0.2"}}, "epsilon_end", "must have one value for each of epsilon, which has 1");
+  refuse({{"method", "bernoulli"}, {"epsilon_end", "0.1,0.2"}}, "epsilon_end",
+         "must have one value for each of epsilon, which has 1");
   refuse({{"data", "-"}}, "data", "must be a file");
   refuse({{"patience", "2"}, {"validate_every", "0"}}, "patience", "counts validations");
   refuse({{"data", "\xff.csv"}}, "data", "must be UTF-8");
@@ -152,6 +153,7 @@ TEST(TrainOptions, ContradictionsNameTheirOption) {
 
 TEST(TrainOptions, EpsilonGoesToItsEndByEqualFactors) {
   TrainOptions options;
+  options.contrast.method = "bernoulli";
   options.run.steps = 5;
   const auto epsilon = [&](int64_t step) {
     const auto negatives = MakeNegatives(options.contrast.method, {6, {}});

@@ -36,9 +36,8 @@ Choice ChooseNetwork(const TrainOptions& options) {
   const MadeBaseOptions base = ReadOptions(options);
   Choice network = {"made",
                     {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
-  if (base.base_window.empty()) return network;
-  network.options.insert(
-      {{"window", base.base_window}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
+  if (base.base_view.empty()) return network;
+  network.options.insert({{"view", base.base_view}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
   return network;
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kFewStates = 20;    // bits: up to here likelihoods are exact, and noise learns well
 constexpr int64_t kFewRows = 500;    // a network would learn them by heart
 constexpr int64_t kManyRows = 5000;  // from here on a mixture gains more than it overfits
-constexpr int64_t kWindowHeight = 7, kWindowWidth = 15;
+constexpr int64_t kViewHeight = 7, kViewWidth = 15;
 
 double CountBits(const Dataset& dataset) {
   const Variables& variables = dataset.variables;
@@ -23,8 +23,8 @@ double CountBits(const Dataset& dataset) {
 }
 
 Choice ImageBase(const std::vector<int64_t>& shape) {
-  const int64_t height = std::min(kWindowHeight, shape[0]), width = std::min(kWindowWidth, shape[1] | 1);
-  return {"made", {{"base_hidden", std::vector<int64_t>{500}}, {"base_window", ShapeText({height, width})}}};
+  const int64_t height = std::min(kViewHeight, shape[0]), width = std::min(kViewWidth, shape[1] | 1);
+  return {"made", {{"base_hidden", std::vector<int64_t>{500}}, {"base_view", ShapeText({height, width})}}};
 }
 
 Choice RowBase(int64_t rows) {

@@ -11,11 +11,11 @@ namespace ort_ed {
 
 // The part of an autoregressive network that looks at the pixels around each one with weights that all pixels
 // share: positions are pixels, row by row. Features of a pixel are computed once, when all it sees is known.
-class WindowNetwork {
+class ViewNetwork {
  public:
   // Throws kInvalidArgument for shapes that do not fit, values that are not finite, and weights of pixels
   // that come later.
-  explicit WindowNetwork(const WindowTensors& tensors);
+  explicit ViewNetwork(const ViewTensors& tensors);
 
   int64_t pixels() const { return height_ * width_; }
 
@@ -23,10 +23,10 @@ class WindowNetwork {
   class Block {
    public:
     Block() = default;
-    explicit Block(const WindowNetwork& network);
+    explicit Block(const ViewNetwork& network);
 
    private:
-    friend class WindowNetwork;
+    friend class ViewNetwork;
     std::vector<std::vector<Lanes>> seen_;  // what each residual block sees: [pixel][feature]
     std::vector<Lanes> features_, inner_, active_, gathered_;  // of the pixel at hand
   };
@@ -64,7 +64,7 @@ class WindowNetwork {
     std::vector<std::vector<Lanes>> features, inner;
   };
 
-  static Layer MakeLayer(const WindowTensors::Layer& tensors, const std::string& name, int64_t inputs,
+  static Layer MakeLayer(const ViewTensors::Layer& tensors, const std::string& name, int64_t inputs,
                          int64_t height, int64_t width, bool own);
   void Compute(const Lanes* x, int64_t position, Block& block, Trace* trace) const;
   // Calls visit(tap, pixel) for what a layer sees of the image.
@@ -80,7 +80,7 @@ class WindowNetwork {
 
   const LaneKernels& kernels_ = BestLaneKernels();
   int64_t height_, width_, maps_;
-  Layer window_, output_;
+  Layer view_, output_;
   std::vector<float> places_;  // [pixel][feature]
   std::vector<ResidualBlock> blocks_;
 };

@@ -1,4 +1,4 @@
-// A base with a window over images: the graph and the sampler's network are one normalised law.
+// A base with a view over images: the graph and the sampler's network are one normalised law.
 
 #include <cmath>
 
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kDimension = 12, kStates = int64_t{1} << kDimension;
 
-onnx::ModelProto Window(const OptionMap& more = {}, std::vector<int64_t> image_shape = {3, 4}) {
-  OptionMap options = {{"hidden", "9"}, {"window", "2x5"}, {"maps", 4}, {"blocks", 2}};
+onnx::ModelProto View(const OptionMap& more = {}, std::vector<int64_t> image_shape = {3, 4}) {
+  OptionMap options = {{"hidden", "9"}, {"view", "2x5"}, {"maps", 4}, {"blocks", 2}};
   for (const auto& [key, value] : more) options.insert_or_assign(key, value);
   return BuildModel({.architecture = {"made", options},
                      .dimension = kDimension,
@@ -29,7 +29,7 @@ onnx::ModelProto Window(const OptionMap& more = {}, std::vector<int64_t> image_s
 
 // With weights so large that every part counts.
 LoadedModel Loud(const OptionMap& more = {}) {
-  onnx::ModelProto model = Window(more);
+  onnx::ModelProto model = View(more);
   RandomStream random(1, 2, 3, 4);
   for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
     if (!tensor.name().starts_with(kBaseTensorPrefix)) continue;
@@ -51,7 +51,7 @@ Law GraphLaw(const LoadedModel& model) {
   return law;
 }
 
-TEST(WindowBase, GraphAndSamplerAreOneNormalisedLaw) {
+TEST(ViewBase, GraphAndSamplerAreOneNormalisedLaw) {
   for (const int64_t blocks : {0, 1, 3}) {
     const LoadedModel model = Loud({{"blocks", blocks}});
     const Law law = GraphLaw(model);
@@ -63,7 +63,7 @@ TEST(WindowBase, GraphAndSamplerAreOneNormalisedLaw) {
 }
 
 // Features of pixels far above the start are not computed: nothing may depend on them.
-TEST(WindowBase, RefillsByTheConditionalLaw) {
+TEST(ViewBase, RefillsByTheConditionalLaw) {
   const LoadedModel model = Loud({{"blocks", 1}});
   const auto base = MakeBaseDistribution(model.energy_model());
   const Law law = GraphLaw(model);
@@ -88,7 +88,7 @@ TEST(WindowBase, RefillsByTheConditionalLaw) {
   }
 }
 
-TEST(WindowBase, GradientIsThatOfTheEnergy) {
+TEST(ViewBase, GradientIsThatOfTheEnergy) {
   const auto base = MakeBaseDistribution(Loud().energy_model());
   constexpr int64_t kRows = 20;
   std::vector<float> rows = AllStates(kDimension);
@@ -111,9 +111,9 @@ TEST(WindowBase, GradientIsThatOfTheEnergy) {
   }
 }
 
-TEST(WindowBase, RefusesWhatIsNotNormalised) {
-  for (const char* name : {"base/window.weight", "base/window_block1.weight"}) {
-    onnx::ModelProto model = Window();
+TEST(ViewBase, RefusesWhatIsNotNormalised) {
+  for (const char* name : {"base/view.weight", "base/view_block1.weight"}) {
+    onnx::ModelProto model = View();
     onnx::TensorProto& tensor = *FindInitialiser(model, name);
     std::string values = tensor.raw_data();
     const float one = 1;  // the last entry is a pixel to the right
@@ -126,18 +126,18 @@ TEST(WindowBase, RefusesWhatIsNotNormalised) {
   }
 }
 
-TEST(WindowBase, RefusesWhatDoesNotFit) {
+TEST(ViewBase, RefusesWhatDoesNotFit) {
   const auto refuse = [](const OptionMap& options, const std::string& words) {
     ExpectError(
-        ErrorCode::kInvalidArgument, [&] { Window(options); }, words);
+        ErrorCode::kInvalidArgument, [&] { View(options); }, words);
   };
-  refuse({{"window", "2x4"}}, "odd width");
-  refuse({{"window", "9x3"}}, "not larger than the image");
-  refuse({{"window", "wide"}}, "HEIGHTxWIDTH");
+  refuse({{"view", "2x4"}}, "odd width");
+  refuse({{"view", "9x3"}}, "not larger than the image");
+  refuse({{"view", "wide"}}, "HEIGHTxWIDTH");
   refuse({{"order", "random"}}, "ascending");
   refuse({{"orders", 2}}, "one network");
   ExpectError(
-      ErrorCode::kInvalidArgument, [] { Window({}, {}); }, "image");
+      ErrorCode::kInvalidArgument, [] { View({}, {}); }, "image");
 }
 
 }  // namespace

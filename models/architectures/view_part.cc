@@ -1,4 +1,4 @@
-#include "models/architectures/window_part.h"
+#include "models/architectures/view_part.h"
 
 #include <cmath>
 #include <vector>
@@ -16,7 +16,7 @@ struct Kernel {
   bool own;               // whether the pixel itself is seen
 };
 
-constexpr Kernel kBlockKernel = {kWindowBlockHeight, kWindowBlockWidth, true};
+constexpr Kernel kBlockKernel = {kViewBlockHeight, kViewBlockWidth, true};
 constexpr Kernel kPoint = {1, 1, true};
 
 bool IsSeen(const Kernel& kernel, int64_t row, int64_t column) {
@@ -61,50 +61,49 @@ class Builder {
   GraphBuilder& graph_;
 };
 
-std::vector<int64_t> ParseWindow(const EnergyContext& context, const WindowOptions& options) {
+std::vector<int64_t> ParseView(const EnergyContext& context, const ViewOptions& options) {
   if (context.image_shape.empty())
-    throw OptionError("image_shape", "must be given: a window looks at the pixels of an image, e.g. 28x28");
-  const auto window = ParseShape(options.window);
-  if (!window || (*window)[1] % 2 == 0 || (*window)[0] > context.image_shape[0] ||
-      (*window)[1] > 2 * context.image_shape[1])
-    throw OptionError("window",
+    throw OptionError("image_shape", "must be given: a view looks at the pixels of an image, e.g. 28x28");
+  const auto view = ParseShape(options.view);
+  if (!view || (*view)[1] % 2 == 0 || (*view)[0] > context.image_shape[0] ||
+      (*view)[1] > 2 * context.image_shape[1])
+    throw OptionError("view",
                       "must be HEIGHTxWIDTH with an odd width, not larger than the image, e.g. "
                       "7x15; not '" +
-                          options.window + "'");
-  return *window;
+                          options.view + "'");
+  return *view;
 }
 
 }  // namespace
 
 // A residual network with weights that all pixels share (van den Oord et al. 2016 have such networks): the
-// window, then blocks f + mix(swish(conv(swish(f)))).
-Value WindowLogOdds(const EnergyContext& context, const WindowOptions& options) {
-  const std::vector<int64_t> window = ParseWindow(context, options);
+// view, then blocks f + mix(swish(conv(swish(f)))).
+Value ViewLogOdds(const EnergyContext& context, const ViewOptions& options) {
+  const std::vector<int64_t> view = ParseView(context, options);
   const int64_t height = context.image_shape[0], width = context.image_shape[1], maps = options.maps;
   Builder build(context);
   const Value image = Reshape(context.x, std::vector<int64_t>{0, 1, height, width});
-  Value features = build.Conv("window", image, 1, maps, {window[0], window[1], /*own=*/false}, 1);
+  Value features = build.Conv("view", image, 1, maps, {view[0], view[1], /*own=*/false}, 1);
   // Where in the image a pixel stands.
   const std::vector<int64_t> places = {1, maps, height, width};
-  features = features + build.Parameter("window_place", places, context.initialiser.Fill(places, 0));
+  features = features + build.Parameter("view_place", places, context.initialiser.Fill(places, 0));
   for (int64_t block = 1; block <= options.blocks; ++block) {
-    const std::string name = "window_block" + std::to_string(block);
+    const std::string name = "view_block" + std::to_string(block);
     const Value inner = build.Conv(name, Builder::Swish(features), maps, maps, kBlockKernel, 1.4);
     features = features + build.Conv(name + "_mix", Builder::Swish(inner), maps, maps, kPoint, 0.5);
   }
-  const Value log_odds = build.Conv("window_output", Builder::Swish(features), maps, 1, kPoint, 0.1);
-  SetMetadata(
-      context.x.graph->model(), metadata_key::kBaseWindow,
-      ShapeText(context.image_shape) + "," + ShapeText(window) + "," + std::to_string(options.blocks));
+  const Value log_odds = build.Conv("view_output", Builder::Swish(features), maps, 1, kPoint, 0.1);
+  SetMetadata(context.x.graph->model(), metadata_key::kBaseView,
+              ShapeText(context.image_shape) + "," + ShapeText(view) + "," + std::to_string(options.blocks));
   return Reshape(log_odds, std::vector<int64_t>{0, height * width});
 }
 
-void WindowOptions::Describe(Declare<WindowOptions>& declare) {
-  using Self = WindowOptions;
-  declare("window", &Self::window, "HxW",
+void ViewOptions::Describe(Declare<ViewOptions>& declare) {
+  using Self = ViewOptions;
+  declare("view", &Self::view, "HxW",
           "of images: pixels above and to the left that a part with shared weights sees, e.g. 7x15");
-  declare("maps", &Self::maps, "[1, 4096]", "features of each pixel in that part").When("window", "*");
-  declare("blocks", &Self::blocks, "[0, 100]", "its residual blocks").When("window", "*");
+  declare("maps", &Self::maps, "[1, 4096]", "features of each pixel in that part").When("view", "*");
+  declare("blocks", &Self::blocks, "[0, 100]", "its residual blocks").When("view", "*");
 }
 
 }  // namespace ort_ed

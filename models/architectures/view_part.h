@@ -8,17 +8,17 @@ namespace ort_ed {
 
 // Of a masked autoencoder on images: a part that looks at the pixels around each one, with weights that all
 // pixels share, beside the part that sees all of them.
-struct WindowOptions {
-  std::string window;
+struct ViewOptions {
+  std::string view;
   int64_t maps = 32;
   int64_t blocks = 3;
 
-  static void Describe(Declare<WindowOptions>& declare);
-  bool active() const { return !window.empty(); }
+  static void Describe(Declare<ViewOptions>& declare);
+  bool active() const { return !view.empty(); }
 };
 
 // The log odds [batch, D] that it adds, of each pixel by those above it and to its left. Notes in the
-// metadata what samplers need to know. Throws OptionError where there is no image or no room for the window.
-Value WindowLogOdds(const EnergyContext& context, const WindowOptions& options);
+// metadata what samplers need to know. Throws OptionError where there is no image or no room for the view.
+Value ViewLogOdds(const EnergyContext& context, const ViewOptions& options);
 
 }  // namespace ort_ed

@@ -1,4 +1,4 @@
-#include "sampler/base/window_network.h"
+#include "sampler/base/view_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +27,8 @@ void Add(const std::vector<Lanes>& terms, std::vector<Lanes>& sums) {
 
 }  // namespace
 
-WindowNetwork::Layer WindowNetwork::MakeLayer(const WindowTensors::Layer& tensors, const std::string& name,
-                                              int64_t inputs, int64_t height, int64_t width, bool own) {
+ViewNetwork::Layer ViewNetwork::MakeLayer(const ViewTensors::Layer& tensors, const std::string& name,
+                                          int64_t inputs, int64_t height, int64_t width, bool own) {
   Layer layer{inputs, std::ssize(tensors.bias), {}, {}, tensors.bias};
   RequireValues(tensors.bias, layer.outputs, name + ".bias");
   RequireValues(tensors.weight, layer.outputs * inputs * height * width, name + ".weight");
@@ -56,39 +56,39 @@ WindowNetwork::Layer WindowNetwork::MakeLayer(const WindowTensors::Layer& tensor
   return layer;
 }
 
-WindowNetwork::WindowNetwork(const WindowTensors& tensors)
-    : height_(tensors.height), width_(tensors.width), maps_(std::ssize(tensors.window.bias)) {
-  Require(height_ > 0 && width_ > 0 && maps_ > 0 && tensors.window_height > 0 && tensors.window_width > 0 &&
-              tensors.window_width % 2 == 1,
-          "the window of the base must have a size, and an odd width");
-  window_ = MakeLayer(tensors.window, "window", 1, tensors.window_height, tensors.window_width, false);
-  RequireValues(tensors.places, maps_ * pixels(), "window_place");
+ViewNetwork::ViewNetwork(const ViewTensors& tensors)
+    : height_(tensors.height), width_(tensors.width), maps_(std::ssize(tensors.view.bias)) {
+  Require(height_ > 0 && width_ > 0 && maps_ > 0 && tensors.view_height > 0 && tensors.view_width > 0 &&
+              tensors.view_width % 2 == 1,
+          "the view of the base must have a size, and an odd width");
+  view_ = MakeLayer(tensors.view, "view", 1, tensors.view_height, tensors.view_width, false);
+  RequireValues(tensors.places, maps_ * pixels(), "view_place");
   for (int64_t pixel = 0; pixel < pixels(); ++pixel)
     for (int64_t map = 0; map < maps_; ++map) places_.push_back(tensors.places[map * pixels() + pixel]);
   for (size_t k = 0; k < tensors.blocks.size(); ++k) {
-    const std::string name = "window_block" + std::to_string(k + 1);
+    const std::string name = "view_block" + std::to_string(k + 1);
     const auto& [conv, mix] = tensors.blocks[k];
-    blocks_.push_back({MakeLayer(conv, name, maps_, kWindowBlockHeight, kWindowBlockWidth, true),
+    blocks_.push_back({MakeLayer(conv, name, maps_, kViewBlockHeight, kViewBlockWidth, true),
                        MakeLayer(mix, name + "_mix", maps_, 1, 1, true)});
     Require(blocks_[k].conv.outputs == maps_ && blocks_[k].mix.outputs == maps_,
             "'" + name + "' must have " + std::to_string(maps_) + " features");
   }
-  output_ = MakeLayer(tensors.output, "window_output", maps_, 1, 1, true);
-  Require(output_.outputs == 1, "'window_output' must have one output");
+  output_ = MakeLayer(tensors.output, "view_output", maps_, 1, 1, true);
+  Require(output_.outputs == 1, "'view_output' must have one output");
 }
 
-WindowNetwork::Block::Block(const WindowNetwork& network)
+ViewNetwork::Block::Block(const ViewNetwork& network)
     : features_(network.maps_), inner_(network.maps_), active_(network.maps_) {
   for (size_t k = 0; k < network.blocks_.size(); ++k) seen_.emplace_back(network.pixels() * network.maps_);
 }
 
-int64_t WindowNetwork::FirstNeeded(int64_t position) const {
-  const int64_t rows = std::ssize(blocks_) * (kWindowBlockHeight - 1);
+int64_t ViewNetwork::FirstNeeded(int64_t position) const {
+  const int64_t rows = std::ssize(blocks_) * (kViewBlockHeight - 1);
   return blocks_.empty() ? position : std::max<int64_t>(0, position / width_ - rows) * width_;
 }
 
 template <typename Visit>
-void WindowNetwork::VisitSources(const Layer& layer, int64_t position, const Visit& visit) const {
+void ViewNetwork::VisitSources(const Layer& layer, int64_t position, const Visit& visit) const {
   const int64_t row = position / width_, column = position % width_;
   for (size_t tap = 0; tap < layer.taps.size(); ++tap) {
     const int64_t y = row + layer.taps[tap].rows, x = column + layer.taps[tap].columns;
@@ -96,22 +96,22 @@ void WindowNetwork::VisitSources(const Layer& layer, int64_t position, const Vis
   }
 }
 
-void WindowNetwork::Gather(const Layer& layer, const Lanes* from, int64_t position,
-                           std::vector<Lanes>& gathered) const {
+void ViewNetwork::Gather(const Layer& layer, const Lanes* from, int64_t position,
+                         std::vector<Lanes>& gathered) const {
   gathered.assign(layer.depth(), Lanes{});
   VisitSources(layer, position, [&](int64_t tap, int64_t pixel) {
     std::copy_n(from + pixel * layer.inputs, layer.inputs, gathered.begin() + tap * layer.inputs);
   });
 }
 
-void WindowNetwork::Apply(const Layer& layer, const Lanes* gathered, Lanes* results) const {
+void ViewNetwork::Apply(const Layer& layer, const Lanes* gathered, Lanes* results) const {
   for (int64_t output = 0; output < layer.outputs; ++output) {
     std::ranges::fill(results[output].lane, layer.bias[output]);
     kernels_.dot(layer.weight.data() + output * layer.depth(), gathered, layer.depth(), results[output]);
   }
 }
 
-void WindowNetwork::Swish(const Lanes* x, int64_t count, Lanes* results) const {
+void ViewNetwork::Swish(const Lanes* x, int64_t count, Lanes* results) const {
   for (int64_t k = 0; k < count; ++k) {
     Lanes sigmoid;
     kernels_.sigmoid(x[k], sigmoid);
@@ -120,12 +120,12 @@ void WindowNetwork::Swish(const Lanes* x, int64_t count, Lanes* results) const {
   }
 }
 
-void WindowNetwork::Compute(const Lanes* x, int64_t position, Block& block, Trace* trace) const {
+void ViewNetwork::Compute(const Lanes* x, int64_t position, Block& block, Trace* trace) const {
   const auto keep = [&](const std::vector<Lanes>& values, std::vector<Lanes>& all) {
     std::ranges::copy(values, all.begin() + position * maps_);
   };
-  Gather(window_, x, position, block.gathered_);
-  Apply(window_, block.gathered_.data(), block.features_.data());
+  Gather(view_, x, position, block.gathered_);
+  Apply(view_, block.gathered_.data(), block.features_.data());
   for (int64_t map = 0; map < maps_; ++map)
     for (float& value : block.features_[map].lane) value += places_[position * maps_ + map];
   for (size_t k = 0; k < blocks_.size(); ++k) {
@@ -141,17 +141,17 @@ void WindowNetwork::Compute(const Lanes* x, int64_t position, Block& block, Trac
   if (trace != nullptr) keep(block.features_, trace->features.back());
 }
 
-void WindowNetwork::ComputeFeatures(const Lanes* x, int64_t position, Block& block) const {
+void ViewNetwork::ComputeFeatures(const Lanes* x, int64_t position, Block& block) const {
   Compute(x, position, block, nullptr);
 }
 
-void WindowNetwork::AddLogOdds(Block& block, Lanes& log_odds) const {
+void ViewNetwork::AddLogOdds(Block& block, Lanes& log_odds) const {
   Swish(block.features_.data(), maps_, block.active_.data());
   for (float& value : log_odds.lane) value += output_.bias[0];
   kernels_.dot(output_.weight.data(), block.active_.data(), maps_, log_odds);
 }
 
-void WindowNetwork::PullThroughSwish(const std::vector<Lanes>& x, std::vector<Lanes>& pulls) const {
+void ViewNetwork::PullThroughSwish(const std::vector<Lanes>& x, std::vector<Lanes>& pulls) const {
   for (size_t k = 0; k < x.size(); ++k) {
     Lanes s;
     kernels_.sigmoid(x[k], s);
@@ -160,8 +160,8 @@ void WindowNetwork::PullThroughSwish(const std::vector<Lanes>& x, std::vector<La
   }
 }
 
-void WindowNetwork::PullThrough(const Layer& layer, const std::vector<Lanes>& from,
-                                std::vector<Lanes>& to) const {
+void ViewNetwork::PullThrough(const Layer& layer, const std::vector<Lanes>& from,
+                              std::vector<Lanes>& to) const {
   std::vector<Lanes> gathered;
   for (int64_t position = 0; position < pixels(); ++position) {
     gathered.assign(layer.depth(), Lanes{});
@@ -176,8 +176,8 @@ void WindowNetwork::PullThrough(const Layer& layer, const std::vector<Lanes>& fr
   }
 }
 
-void WindowNetwork::AddGradient(const Lanes* x, const std::vector<Lanes>& pulls,
-                                std::vector<Lanes>& slopes) const {
+void ViewNetwork::AddGradient(const Lanes* x, const std::vector<Lanes>& pulls,
+                              std::vector<Lanes>& slopes) const {
   const size_t size = static_cast<size_t>(pixels() * maps_);
   Block block(*this);
   Trace trace;
@@ -195,7 +195,7 @@ void WindowNetwork::AddGradient(const Lanes* x, const std::vector<Lanes>& pulls,
     PullThroughSwish(trace.features[k], seen);
     Add(seen, features);
   }
-  PullThrough(window_, features, slopes);
+  PullThrough(view_, features, slopes);
 }
 
 }  // namespace ort_ed
