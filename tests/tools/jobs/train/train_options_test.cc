@@ -102,7 +102,7 @@ TEST(TrainOptions, MistakesAreNamedWithWhatIsAllowed) {
   std::string methods;
   for (const NegativeKind* kind : NegativeKinds()) methods += std::string(kind->name) + ", ";
   for (const char* method : {"gibbs", "grid+gibbs", "", "+"})
-    expect("method", method, "must be one of " + methods + "or several joined by +");
+    expect("method", method, "must be one of " + methods + "auto, or several joined by +");
   expect("freeze_zeros", "maybe", "must be true or false");
   expect("log_every", "10x", "must be a number of steps (500) or a time (60s, 5m, 1h), not '10x'");
   expect("log_every", "-5", "must be a number of steps (500) or a time");
