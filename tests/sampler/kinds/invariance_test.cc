@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/sampler/bipartite/known_rbm.h"
 #include "tests/sampler/law_test.h"
 #include "tests/sampler/small_autoregressive.h"
 
@@ -19,6 +20,7 @@ std::vector<Model> Models() {
           {"frustrated triangle", FrustratedTriangle()},
           {"dense spins", DenseEnergy(12, 0.15, 7)},
           {"rbm", RbmEnergy(8, 6, 11)},
+          {"rbm, known to be one", std::make_shared<KnownRbm>(RandomForm(8, 6, 12))},
           {"mlp", MlpEnergy(10, 12, 13)},
           {"mixed variables", MixedMlpEnergy(13)},
           {"mixed variables with couplings", MixedDenseEnergy(7)}};
@@ -51,6 +53,7 @@ std::vector<Setting> Settings() {
       {"gibbs part of a sweep", {"gibbs", {{"updates", 5}}}, 120},
       {"block-gibbs", {"block-gibbs", {{"block", 3}}}, 40},
       {"block-gibbs random", {"block-gibbs", {{"block", 2}, {"scan", "random"}}}, 50},
+      {"block-gibbs as it is", "block-gibbs", 40},
       {"gwg", "gwg", 150},
       {"gwg three flips", {"gwg", {{"flips", 3}}}, 150},
       {"dmala", {"dmala", {{"step_size", 0.6}}}, 120},

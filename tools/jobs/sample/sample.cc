@@ -194,7 +194,7 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   SampleResult result;
   result.schedule = MakeSchedule(options, start);
   const int64_t chains = result.schedule.chains;
-  ModelEnergy energy(model, options.threads, observer);
+  ModelEnergy energy(loaded, model, options.threads, observer);
   const int64_t budget = std::min(EnergyFunctionOptions().evaluation_budget,
                                   ExpectedEvaluations(result.schedule, options.sampler, model.dimension()));
   // Plain tempering for another beta; tempering of the model itself goes towards its base distribution.
