@@ -16,6 +16,8 @@ class PairTask {
 
 // A training step of "mlp" or "resnet"; `standard` leaves out our own kernels.
 std::unique_ptr<PairTask> MakeTrainTask(const std::string& network, bool standard);
+// A step of persistent contrastive divergence of "resnet" with chains of "gwg" or "dula".
+std::unique_ptr<PairTask> MakePcdTask(const std::string& sampler, bool standard);
 // Energies of a batch of rows of "mlp" or "resnet".
 std::unique_ptr<PairTask> MakeScoreTask(const std::string& network);
 // A Gibbs sweep of all chains over all sites of "ising" or "mlp".

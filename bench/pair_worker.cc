@@ -75,6 +75,8 @@ std::unique_ptr<PairTask> MakeTask(const std::vector<std::string>& arguments) {
   const std::map<std::string, std::function<std::unique_ptr<PairTask>()>> tasks = {
       {"train-mlp", [&] { return MakeTrainTask("mlp", standard); }},
       {"train-resnet", [&] { return MakeTrainTask("resnet", standard); }},
+      {"pcd-gwg", [&] { return MakePcdTask("gwg", standard); }},
+      {"pcd-dula", [&] { return MakePcdTask("dula", standard); }},
       {"score-mlp", [] { return MakeScoreTask("mlp"); }},
       {"score-resnet", [] { return MakeScoreTask("resnet"); }},
       {"gibbs-ising", [] { return MakeGibbsTask("ising"); }},

@@ -7,11 +7,11 @@
     bench/peers.py train-mlp train-resnet      # some, to the terminal
     bench/peers.py --render                    # only writes the page and the table, from docs/results/data/peers.json
 
-Each side runs with one thread and with all cores, both sides alike. PyTorch's own setting does not reach OpenBLAS: it is
-held to the same number by its environment variable. Since PyTorch is often quickest with one thread of its own and all cores
-for OpenBLAS, that mix is measured, too, and "best" compares the best of either side. The fraction of peak is useful
-operations (a convolution counted by its definition) against the rate of matrix tiles in cache on all cores, measured in the
-same run.
+Each side runs with one thread and with all cores, both sides alike: PyTorch's own setting does not reach every library of
+matrix products, so that these are held to the same number by their environment variables. "Best" compares the best of
+either side: of PyTorch eager, with channels last, and compiled (torch.compile) where a variant says so. The fraction of peak
+is useful operations (a convolution counted by its definition) against the rate of matrix tiles in cache on all cores,
+measured in the same run.
 """
 import argparse
 import datetime
@@ -23,7 +23,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "results" / "data" / "peers.json"
-PYTHON = "/usr/bin/python3"  # the system's, which has Debian's PyTorch
+CACHE = pathlib.Path(os.environ.get("ORT_ED_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "ort-ed")
+PYTHON = str(CACHE / "torch" / "bin" / "python")  # with PyTorch: tools/setup.sh --bench; or --python
 sys.path.insert(0, str(ROOT / "bench"))
 from paper import experiment, markdown  # noqa: E402
 
@@ -41,11 +43,15 @@ def resnet_flops():
     return 2 * rows * (3 * (first + sum(down) + same + c) - first)
 
 
+RESNET_VARIANTS = {"": [], ", channels last": ["--channels-last"], ", compiled": ["--compiled"],
+                   ", compiled, channels last": ["--compiled", "--channels-last"]}
 # Title, steps of one measurement, variants of PyTorch (options and what they are), and floating-point operations if counted.
 TASKS = {
     "train-mlp": ("training step, MLP 32-256-256-256-1, batch 128, M = 32", 10, {"": []}, mlp_flops()),
     "train-resnet": ("training step, ResNet-64 on 28 x 28, batch 10, M = 32", 2,
                      {"": [], ", channels last": ["--channels-last"]}, resnet_flops()),
+    "pcd-gwg": ("PCD step, ResNet-64 on 28 x 28, batch 16, 10 steps of GWG", 2, RESNET_VARIANTS, None),
+    "pcd-dula": ("PCD step, ResNet-64 on 28 x 28, batch 16, 10 steps of DULA", 2, RESNET_VARIANTS, None),
     "score-mlp": ("scoring 16,384 rows, MLP", 5, {"": []}, None),
     "score-resnet": ("scoring 512 rows, ResNet-64", 2, {"": [], ", channels last": ["--channels-last"]}, None),
     "gibbs-ising": ("Gibbs sweep of 2,000 chains, Ising 10 x 10", 2, {"": [], ", keeping energies": ["--cached"]}, None),
@@ -57,14 +63,12 @@ TASKS = {
 class Worker:
     """A process that takes steps on command, with fixed numbers of threads."""
 
-    def __init__(self, side, command, threads, blas_threads=None):
+    def __init__(self, side, command, threads):
         self.side, self.best = side, float("inf")
         self.setting = f"{threads} thread{'s' * (threads > 1)}"
         environment = dict(os.environ)
-        if blas_threads:  # read once, when the library is loaded
-            environment["OPENBLAS_NUM_THREADS"] = str(blas_threads)
-            if blas_threads != threads:
-                self.setting += f", OpenBLAS {blas_threads}"
+        for library in ("OPENBLAS", "MKL", "OMP"):  # read once, when the library is loaded
+            environment[f"{library}_NUM_THREADS"] = str(threads)
         try:
             self.process = subprocess.Popen(command, env=environment, text=True,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -90,24 +94,24 @@ class Worker:
         self.process.wait()
 
 
-def workers(task, build):
+def workers(task, build, python):
     cores = os.cpu_count()
     ours = str(build / "bench" / "pair_worker")
-    torch = [PYTHON, str(ROOT / "bench" / "peers" / "torch_worker.py"), task]
+    torch = [python, str(ROOT / "bench" / "peers" / "torch_worker.py"), task]
     for threads in sorted({1, cores}):
         yield Worker("ort-ed", [ours, task], threads)
         if task.startswith("train-"):
             yield Worker("ort-ed, standard operators", [ours, task, "--standard"], threads)
     for variant, options in TASKS[task][2].items():
-        for threads, blas_threads in sorted({(1, 1), (1, cores), (cores, cores)}):
-            yield Worker("PyTorch" + variant, torch + options, threads, blas_threads)
+        for threads in sorted({1, cores}):
+            yield Worker("PyTorch" + variant, torch + options, threads)
 
 
-def measure(task, build, rounds):
+def measure(task, options):
     steps = TASKS[task][1]
-    sides = list(workers(task, build))
+    sides = list(workers(task, options.build, options.python))
     peak = 0.0
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         peak = max(peak, float(sides[0].ask("peak", os.cpu_count())[0]))
         for side in sides:
             side.measure(steps)
@@ -165,19 +169,19 @@ def machine():
             f"{value.get('L3 cache', 'unknown').split(' (')[0]} of L3 cache)")
 
 
-def torch_version():
-    return subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
+def torch_version(python):
+    return subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
 
 
-def record(results):
-    DATA.write_text(json.dumps({"date": datetime.date.today().isoformat(), "machine": machine(), "torch": torch_version(),
+def record(results, python):
+    DATA.write_text(json.dumps({"date": datetime.date.today().isoformat(), "machine": machine(), "torch": torch_version(python),
                                 "results": results}, indent=1) + "\n")
 
 
 def write():
     data = json.loads(DATA.read_text())
     results = data["results"]
-    provenance = (f"Measured {data['date']} on {data['machine']}, PyTorch {data['torch']} with OpenBLAS, by `bench/peers.py`: "
+    provenance = (f"Measured {data['date']} on {data['machine']}, PyTorch {data['torch']}, by `bench/peers.py`: "
                   "interleaved, the fastest of several. \"Of peak\": operations by the layers' definition, against the rate of "
                   "ort-ed's own matrix tiles with everything in cache; convolutions by Winograd's algorithm take fewer operations than "
                   "their definition, so that theirs could exceed it.")
@@ -198,6 +202,7 @@ def main():
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--python", default=PYTHON, help="a Python with PyTorch; that of tools/setup.sh --bench")
     parser.add_argument("--render", action="store_true", help="measure nothing, write the page and the table")
     options = parser.parse_args()
     if options.render:
@@ -206,10 +211,10 @@ def main():
     for task in options.tasks or TASKS:
         if task not in TASKS:
             parser.error(f"unknown task '{task}'; there are {', '.join(TASKS)}")
-        results.append(measure(task, options.build, options.rounds))
+        results.append(measure(task, options))
         show(results[-1])
     if not options.tasks:
-        record(results)
+        record(results, options.python)
         write()
 
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ort_ed/error.h"
+#include "sampler/bipartite/check_bipartite.h"
 #include "sampler/quadratic/detect_quadratic.h"
 
 namespace ort_ed {
@@ -13,6 +14,9 @@ namespace {
 class ModelEnergy final : public EnergyFunction {
  public:
   explicit ModelEnergy(EnergyModel model) : model_(std::move(model)) {}
+
+  void Show(std::shared_ptr<const BipartiteForm> form) { bipartite_ = std::move(form); }
+  const BipartiteForm* bipartite() const override { return bipartite_.get(); }
 
   int64_t dimension() const override { return model_.dimension(); }
   Variables variables() const override { return model_.variables(); }
@@ -50,6 +54,7 @@ class ModelEnergy final : public EnergyFunction {
   }
 
   EnergyModel model_;
+  std::shared_ptr<const BipartiteForm> bipartite_;
 };
 
 class EnergyOfVariables final : public EnergyFunction {
@@ -85,6 +90,7 @@ std::shared_ptr<const EnergyFunction> WithVariables(std::shared_ptr<const Energy
 std::shared_ptr<const EnergyFunction> MakeEnergyFunction(const EnergyModel& model,
                                                          const EnergyFunctionOptions& options) {
   auto energy = std::make_shared<ModelEnergy>(model);
+  if (options.bipartite && IsBipartite(*energy, *options.bipartite)) energy->Show(options.bipartite);
   const std::optional<int> degree = model.metadata().degree;
   if (!degree || *degree > 2) return energy;
   if (auto quadratic = DetectQuadratic(*energy, options)) return WithVariables(quadratic, model.variables());

@@ -2,7 +2,7 @@
 # Installs everything the build needs on Debian 12 or newer. Idempotent; under a second when nothing is missing.
 #
 #   tools/setup.sh           what the build and the tests need
-#   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks
+#   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks: the newest that pip finds, in a venv of its own
 #   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #
@@ -17,6 +17,7 @@ readonly DONOR_SUITE=trixie # the Debian release whose headers serve an older sy
 readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
 readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
 readonly ARGPARSE_PREFIX="$CACHE/argparse-3.2"
+readonly TORCH_PREFIX="$CACHE/torch"
 readonly TABLES_PYTHON="$CACHE/tables"
 
 packages=(
@@ -25,11 +26,11 @@ packages=(
   libtomlplusplus-dev nlohmann-json3-dev libpng-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-tables=
+bench=false tables=false
 for option in "$@"; do
   case $option in
-    --bench) packages+=(python3-torch python3-numpy libopenblas0-pthread) ;;
-    --tables) packages+=(python3-venv) tables=yes ;;
+    --bench) bench=true packages+=(python3-numpy python3-venv python3-dev) ;; # torch.compile() compiles against Python's headers
+    --tables) tables=true packages+=(python3-venv) ;;
     --browser) packages+=(chromium fonts-dejavu-core) ;;
     *) echo "setup: unknown option '$option'; there are --bench, --tables and --browser" >&2; exit 2 ;;
   esac
@@ -126,6 +127,15 @@ bring_argparse() {
   rm -rf "$work"
 }
 
+bring_torch() {
+  [[ -x $TORCH_PREFIX/bin/python ]] && "$TORCH_PREFIX/bin/python" -c 'import numpy, torch' 2>/dev/null && return
+  say "bringing PyTorch into $TORCH_PREFIX (several gigabytes)"
+  rm -rf "$TORCH_PREFIX" # a venv knows its own path, so that it is made in place
+  mkdir -p "$CACHE"
+  python3 -m venv "$TORCH_PREFIX"
+  "$TORCH_PREFIX/bin/pip" install --quiet --upgrade torch numpy >&2 || die "pip could not bring torch and numpy"
+}
+
 # The packages are those of today: peers are measured as their users have them.
 bring_tables() {
   [[ -f $TABLES_PYTHON/complete ]] && return
@@ -143,7 +153,8 @@ debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxrunt
 
 command -v apt-get >/dev/null || die "this script knows Debian only; install elsewhere what its list of packages names"
 install_debian "${packages[@]}"
-if [[ -n $tables ]]; then bring_tables; fi
+if $bench; then bring_torch; fi
+if $tables; then bring_tables; fi
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
 if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi

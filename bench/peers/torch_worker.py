@@ -3,7 +3,7 @@
 Reads commands from standard input, one per line, and answers each with one line:
     threads N       sets the number of threads        -> "ok"
     steps N         works N times                     -> the seconds of the fastest, and a number of the task
-Start with the task: torch_worker.py train-mlp [--channels-last] [--cached]
+Start with the task: torch_worker.py train-mlp [--channels-last] [--cached] [--compiled]
 """
 import sys
 import time
@@ -168,6 +168,69 @@ class AisTemperature:
         return self.sweep(self.step / self.temperatures)
 
 
+class PcdStep:
+    """Persistent contrastive divergence: chains go on by some steps of a sampler, each with one evaluation of energies and
+    gradients (those of the present states are kept), then Adam and the moving average."""
+
+    def __init__(self, network, sampler, compiled, batch=16, chain_steps=10, dimension=784):
+        self.sampler, self.chain_steps = sampler, chain_steps
+        self.data = (torch.rand(batch, dimension) < 0.5).float()
+        self.chains = (torch.rand(batch, dimension) < 0.5).float()
+        mean = torch.full((dimension,), 0.4)
+        self.field, self.constant = torch.log(1 - mean) - torch.log(mean), -torch.log(1 - mean).sum()
+        self.network = network
+        self.energy = torch.compile(self.plain_energy) if compiled else self.plain_energy
+        self.parameters = list(network.parameters())
+        self.optimizer = torch.optim.Adam(self.parameters, lr=1e-4, foreach=True)
+        self.average = [p.detach().clone() for p in self.parameters]
+
+    def plain_energy(self, x):
+        return self.network(x) + x @ self.field + self.constant
+
+    def energy_and_slope(self, x):
+        x = x.detach().requires_grad_()
+        energy = self.energy(x)
+        return energy.detach(), torch.autograd.grad(energy.sum(), x)[0]
+
+    def gwg(self, states, energies, slopes):
+        gains = -(1 - 2 * states) * slopes / 2
+        there = torch.distributions.Categorical(logits=gains)
+        sites = there.sample()
+        proposed = states.clone()
+        rows = torch.arange(len(states))
+        proposed[rows, sites] = 1 - proposed[rows, sites]
+        new_energies, new_slopes = self.energy_and_slope(proposed)
+        back = torch.distributions.Categorical(logits=-(1 - 2 * proposed) * new_slopes / 2)
+        log_ratio = energies - new_energies + back.log_prob(sites) - there.log_prob(sites)
+        accept = torch.rand(len(states)).log() < log_ratio
+        return (torch.where(accept[:, None], proposed, states), torch.where(accept, new_energies, energies),
+                torch.where(accept[:, None], new_slopes, slopes))
+
+    def dula(self, states, energies, slopes, step_size=0.2):
+        flip = torch.rand_like(states) < torch.sigmoid(-(1 - 2 * states) * slopes / 2 - 1 / (2 * step_size))
+        proposed = torch.where(flip, 1 - states, states)
+        return proposed, *self.energy_and_slope(proposed)
+
+    def __call__(self):
+        for parameter in self.parameters:  # so that no gradient of theirs is computed
+            parameter.requires_grad_(False)
+        place = (self.chains, *self.energy_and_slope(self.chains))
+        for _ in range(self.chain_steps):
+            place = getattr(self, self.sampler)(*place)
+        self.chains = place[0].detach()
+        for parameter in self.parameters:
+            parameter.requires_grad_(True)
+        energies = self.energy(torch.cat([self.data, self.chains])).view(2, -1).mean(1)
+        loss = energies[0] - energies[1]
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        with torch.no_grad():
+            torch._foreach_mul_(self.average, 0.999)
+            torch._foreach_add_(self.average, self.parameters, alpha=0.001)
+        return loss.item()
+
+
 def resnet(channels_last):
     network = ResNet()
     network.channels_last = channels_last
@@ -176,12 +239,14 @@ def resnet(channels_last):
 
 def make_task(name, options):
     torch.manual_seed(1)
-    last, cached = "--channels-last" in options, "--cached" in options
+    last, cached, compiled = (f"--{option}" in options for option in ("channels-last", "cached", "compiled"))
     return {
         "train-mlp": lambda: TrainingStep(Mlp(), batch=128, negatives=32, epsilon=0.1, learning_rate=2e-3, clip=5,
                                           dimension=32),
         "train-resnet": lambda: TrainingStep(resnet(last), batch=10, negatives=32, epsilon=0.005, learning_rate=1e-4,
                                              clip=None, dimension=784),
+        "pcd-gwg": lambda: PcdStep(resnet(last), "gwg", compiled),
+        "pcd-dula": lambda: PcdStep(resnet(last), "dula", compiled),
         "score-mlp": lambda: Scoring(Mlp(), 16384, 32, 1024),
         "score-resnet": lambda: Scoring(resnet(last), 512, 784, 64),
         "gibbs-ising": lambda: GibbsSweep(Ising(), 2000, 100, cached),

@@ -21,6 +21,7 @@ namespace edit_policy {
 inline constexpr char kRow[] = "x";             // input of the deployed form: 0, 1
 inline constexpr char kLogOdds[] = "log_odds";  // [batch, D]: of q0, each given the variables before it
 inline constexpr char kEdits[] = "edits";  // [batch, D + 1]: logits of flipping each; log odds of stopping
+inline constexpr char kMaxEdits[] = "ort_ed.max_edits";  // metadata of the deployed form
 inline constexpr char kMaskedWeights[] = "q0.*.weight";  // whose zeros must stay, by a pattern
 
 // What a variable is in a row of the editor's form for training. A row where none is next stops.

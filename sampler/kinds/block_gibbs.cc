@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "runtime/support/parallel_for.h"
+#include "sampler/bipartite/layer_gibbs.h"
 
 namespace ort_ed {
 namespace {
 
 constexpr uint32_t kBlockGibbsPurpose = 0x424C4B47;  // "BLKG"
 constexpr int64_t kBatchRows = 16384;
+constexpr int kUsualBlock = 4;
 constexpr int64_t kMaxStates = int64_t{1} << kMaxBlock;
 
 // Takes the state of the first variable, which has `states` of them, off the number of a block's state.
@@ -51,13 +53,18 @@ BlockGibbs::BlockGibbs(const EnergyPath& target, const Options& options, int thr
       variables_(target.variables()),
       independent_(target.base->independent()),
       scan_(options.scan),
-      block_(options.block),
+      block_(options.block.value_or(kUsualBlock)),
+      layers_(!options.block && scan_.scan == Scan::kSystematic && target.bipartite() != nullptr),
       threads_(threads),
       purpose_(purpose) {}
 
 void BlockGibbs::Run(Chains& chains, int64_t steps, bool backwards) {
   chains.gradients.clear();
   chains.base_gradients.clear();
+  if (layers_) {
+    LayerGibbs(target_, {scan_.updates, threads_}, chains, steps);
+    return;
+  }
   const FreeSites sites(chains, variables_);
   const FreeBlocks free(sites, chains.count, variables_, block_);
   const int64_t updates = scan_.updates > 0 ? scan_.updates : free.most();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,17 +35,18 @@ class FreeBlocks {
 };
 
 // Redraws a block of variables from its conditional distribution, all its states enumerated. A block of one
-// is Gibbs sampling.
+// is Gibbs sampling. An RBM's blocks are, where nothing else is said, its variables and its units.
 class BlockGibbs final : public Sampler {
  public:
   struct Options {
     ScanOptions scan;
-    int block = 4;
+    std::optional<int> block = {};
     static void Describe(Declare<Options>& declare) {
       declare.All(&Options::scan);
       declare("block", &Options::block, "[1, " + std::to_string(kMaxBlock) + "]",
               "variables updated together; fewer where they have more than " +
-                  std::to_string(1 << kMaxBlock) + " states");
+                  std::to_string(1 << kMaxBlock) + " states")
+          .Default("4, or of an RBM all of them, given its hidden units");
     }
   };
 
@@ -94,6 +96,7 @@ class BlockGibbs final : public Sampler {
   const ProductBase* independent_;  // null: the base is something else
   ScanOptions scan_;
   int block_;
+  bool layers_;  // an RBM's
   int threads_;
   uint32_t purpose_;
   std::vector<float> rows_;

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "ort_ed/random.h"
+#include "sampler/bipartite/bipartite_gibbs.h"
 #include "sampler/kinds/block_gibbs.h"
 #include "sampler/kinds/free_sites.h"
 #include "sampler/kinds/heat_bath.h"
@@ -12,8 +13,8 @@ namespace ort_ed {
 namespace {
 
 // Redraws one variable at a time from its conditional distribution. Where all are binary, for any energy but
-// a quadratic one, every update flips one bit of each chain in place, evaluates all of them as one batch, and
-// takes back what is not kept.
+// a quadratic one and an RBM, every update flips one bit of each chain in place, evaluates all of them as one
+// batch, and takes back what is not kept.
 class Gibbs final : public Sampler {
  public:
   using Options = ScanOptions;
@@ -35,7 +36,9 @@ class Gibbs final : public Sampler {
   void Run(Chains& chains, int64_t steps, bool backwards) {
     chains.gradients.clear();
     chains.base_gradients.clear();
-    if (target_.quadratic() == nullptr) {
+    if (options_.scan == Scan::kSystematic && HasBipartiteGibbs(target_, chains)) {
+      SystematicBipartiteGibbs(target_, {options_.updates, threads_}, chains, steps, backwards);
+    } else if (target_.quadratic() == nullptr) {
       const FreeSites free(chains);
       for (int64_t step = 0; step < steps; ++step) RunStep(chains, free, backwards);
     } else if (options_.scan == Scan::kRandom) {

@@ -10,15 +10,17 @@ constexpr std::string_view kTempering = "tempering";
 
 // For one version more: SamplerOptions, the options of all samplers in one struct, by name.
 OptionMap NameOptions(const SamplerOptions& former) {
-  return {{"scan", former.scan == Scan::kRandom ? "random" : "systematic"},
-          {"updates", former.updates_per_step},
-          {"block", former.block},
-          {"flips", former.flips},
-          {"step_size", former.step_size},
-          {"path_length", former.path_length},
-          {"inner", former.inner},
-          {"temperatures", former.temperatures},
-          {"lowest_beta", former.lowest_beta}};
+  OptionMap options = {{"scan", former.scan == Scan::kRandom ? "random" : "systematic"},
+                       {"updates", former.updates_per_step},
+                       {"flips", former.flips},
+                       {"step_size", former.step_size},
+                       {"path_length", former.path_length},
+                       {"inner", former.inner},
+                       {"temperatures", former.temperatures},
+                       {"lowest_beta", former.lowest_beta}};
+  // What nobody has set is for the sampler to choose.
+  if (former.block != SamplerOptions().block) options["block"] = former.block;
+  return options;
 }
 
 // What the sampler has, and the one inside it.

@@ -89,7 +89,7 @@ void WarnOfUnreliable(EvaluateResult& result, Observer& observer) {
 void CompareWithData(const LoadedModel& loaded, const EnergyModel& model, const RowTable& data,
                      const EvaluateOptions& options, const ChosenEstimator& estimator, EvaluateResult& result,
                      Observer& observer) {
-  ModelEnergy energy(model, options.threads, observer);
+  ModelEnergy energy(loaded, model, options.threads, observer);
   EstimateNormaliser({.model = loaded,
                       .energy = energy,
                       .seed = options.seed,

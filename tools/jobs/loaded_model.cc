@@ -13,6 +13,7 @@
 #include "runtime/support/read_file.h"
 #include "tools/jobs/digest.h"
 #include "trainer/autodiff/input_gradient.h"
+#include "trainer/learner/read_bipartite.h"
 
 namespace ort_ed {
 
@@ -73,6 +74,8 @@ const EnergyModel& LoadedModel::with_gradient() const {
   if (!state_->with_gradient) state_->with_gradient = state_->OpenWithGradient();
   return *state_->with_gradient;
 }
+
+std::shared_ptr<const BipartiteForm> LoadedModel::bipartite() const { return ReadBipartite(proto()); }
 
 std::string LoadedModel::Digest() const { return ComputeDigest(SerializeModel(proto())); }
 

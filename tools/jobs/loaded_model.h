@@ -8,6 +8,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "ort_ed/bipartite_form.h"
 #include "ort_ed/energy_model.h"
 
 namespace ort_ed {
@@ -34,6 +35,9 @@ class LoadedModel {
   const EnergyModel& energy_model() const;
   // The same with its gradient, which is derived where the model does not carry it. Throws kBadModel.
   const EnergyModel& with_gradient() const;
+
+  // The RBM that its graph shows, or null.
+  std::shared_ptr<const BipartiteForm> bipartite() const;
 
   // Of its contents, external data included: another digest, another model.
   std::string Digest() const;

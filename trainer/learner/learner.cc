@@ -10,6 +10,7 @@
 #include "models/inspect/energy_degree.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/learner_energy.h"
+#include "trainer/learner/read_bipartite.h"
 #include "trainer/learner/step_graph.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/passes/fuse_elementwise.h"
@@ -77,8 +78,13 @@ struct Learner::Impl {
     if (options.micro_batch < 0) throw OptionError("micro_batch", "must not be negative");
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
+    bipartite = FindBipartiteTerms(network.model);
     if (HasCpuKernels()) UseCpuKernels(network.model);
     graphs = std::make_unique<StepGraphs>(network, options, shape);
+    if (bipartite && !std::ranges::all_of(bipartite->Initialisers(), [&](const std::string& name) {
+          return std::ranges::find(slots(), name, &ParameterSlot::name) != slots().end();
+        }))
+      bipartite.reset();
     in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
     const std::vector<float> parameters = FlatParameters(network.model, slots());
     network = {};
@@ -358,7 +364,17 @@ struct Learner::Impl {
     if (with_slopes || quadratic) Session(StepGraphKind::kEnergyGradient);
     if (quadratic)
       if (auto energy = ReadQuadratic(dimension, evaluate, options.threads)) return energy;
-    return MakeLearnerEnergy(dimension, with_slopes, evaluate);
+    return MakeLearnerEnergy(dimension, with_slopes, evaluate, CurrentBipartite());
+  }
+
+  // Null where the network is no RBM, or one that samplers had better take as any other.
+  std::shared_ptr<const BipartiteForm> CurrentBipartite() {
+    if (!bipartite) return nullptr;
+    const auto form = std::make_shared<BipartiteForm>(ReadBipartite(*bipartite, [&](const std::string& name) {
+      const auto slot = std::ranges::find(slots(), name, &ParameterSlot::name);
+      return memory.Read(Slice(state[0], slot->offset, {slot->size}));
+    }));
+    return form->IsUsable() ? form : nullptr;
   }
 
   // The state vector `kind`, or the parameters if there is none.
@@ -374,6 +390,7 @@ struct Learner::Impl {
   size_t changing_kinds;           // of which the first so many change from step to step
   int64_t dimension;
   bool quadratic = false;  // whether the energy is one in the input
+  std::optional<BipartiteTerms> bipartite;
   std::unique_ptr<StepGraphs> graphs;
   std::map<StepGraphKind, DeviceSession> sessions;
   std::vector<Ort::Value> state;                // in the order of kinds

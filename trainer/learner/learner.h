@@ -62,8 +62,8 @@ class Learner {
 
   // The energy of the network with its present parameters, for samplers; with dU/dx if `gradient`, which is
   // one more differentiation, once. Good until the next Step() or WriteState(), and no longer than this
-  // object. Where the graph is a polynomial of degree 2 it is a QuadraticEnergy. Throws kBadModel where the
-  // model cannot be differentiated by its input.
+  // object. Where the graph is a polynomial of degree 2 it is a QuadraticEnergy, of an RBM it says so. Throws
+  // kBadModel where the model cannot be differentiated by its input.
   std::shared_ptr<const EnergyFunction> CurrentEnergy(bool gradient = false);
 
   // Energies of rows of 0 and 1, with the moving average of the parameters if `averaged` (and if there is

@@ -13,11 +13,16 @@ namespace {
 
 class LearnerEnergy final : public EnergyFunction {
  public:
-  LearnerEnergy(int64_t dimension, bool gradient, EvaluateStates evaluate)
-      : dimension_(dimension), gradient_(gradient), evaluate_(std::move(evaluate)) {}
+  LearnerEnergy(int64_t dimension, bool gradient, EvaluateStates evaluate,
+                std::shared_ptr<const BipartiteForm> bipartite)
+      : dimension_(dimension),
+        gradient_(gradient),
+        evaluate_(std::move(evaluate)),
+        bipartite_(std::move(bipartite)) {}
 
   int64_t dimension() const override { return dimension_; }
   bool HasGradient() const override { return gradient_; }
+  const BipartiteForm* bipartite() const override { return bipartite_.get(); }
 
   void Energy(std::span<const float> rows, std::span<double> energies) const override {
     Evaluate(rows, energies, {});
@@ -41,6 +46,7 @@ class LearnerEnergy final : public EnergyFunction {
   int64_t dimension_;
   bool gradient_;
   EvaluateStates evaluate_;
+  std::shared_ptr<const BipartiteForm> bipartite_;
   mutable std::mutex mutex_;
   mutable std::vector<float> values_;
 };
@@ -56,8 +62,9 @@ double Difference(float slope, float origin) {
 }  // namespace
 
 std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(int64_t dimension, bool gradient,
-                                                        EvaluateStates evaluate) {
-  return std::make_shared<LearnerEnergy>(dimension, gradient, std::move(evaluate));
+                                                        EvaluateStates evaluate,
+                                                        std::shared_ptr<const BipartiteForm> bipartite) {
+  return std::make_shared<LearnerEnergy>(dimension, gradient, std::move(evaluate), std::move(bipartite));
 }
 
 // With U = c + b'x + x'Ax / 2 and A symmetric the gradient is b at the origin and b + (column j of A) at e_j.

@@ -14,9 +14,10 @@ using EvaluateStates =
     std::function<void(std::span<const float> states, std::span<float> energies, std::span<float> slopes)>;
 
 // The energy function that `evaluate` computes. What is not a number stays so: a training that diverges is
-// told by its step, which knows what to advise.
-std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(int64_t dimension, bool gradient,
-                                                        EvaluateStates evaluate);
+// told by its step, which knows what to advise. `bipartite`: where it is that of an RBM.
+std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(
+    int64_t dimension, bool gradient, EvaluateStates evaluate,
+    std::shared_ptr<const BipartiteForm> bipartite = nullptr);
 
 // Reads off the couplings of a polynomial of degree 2 from its gradients at D + 1 states, in one batch. Null
 // where they are not finite.

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <numeric>
 
+#include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "trainer/graph/prepare_model.h"
@@ -43,25 +42,6 @@ Learner MakeLearner(const onnx::ModelProto& model, const char* name, const char*
   return Learner(Prepare(model, name), options, {.negatives = 0, .weighted = true});
 }
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-// Logits of what is possible, the softmax of which is drawn from.
-uint32_t DrawEdit(RandomStream& random, std::span<const float> logits, const std::vector<uint32_t>& edits) {
-  std::vector<double> weights(logits.size());
-  const double largest = *std::ranges::max_element(logits);
-  double total = 0;
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (std::ranges::find(edits, i) == edits.end()) total += weights[i] = std::exp(logits[i] - largest);
-  double rest = random.UniformDouble() * total;
-  uint32_t last = 0;  // that is possible: rounding may leave a rest behind it
-  for (size_t i = 0; i < weights.size(); ++i) {
-    if (std::ranges::find(edits, i) != edits.end()) continue;
-    last = static_cast<uint32_t>(i);
-    if ((rest -= weights[i]) < 0) break;
-  }
-  return last;
-}
-
 std::vector<double> Evaluate(Learner& learner, std::span<const uint8_t> rows) {
   std::vector<double> energies(rows.size() / static_cast<size_t>(learner.dimension()));
   if (energies.empty()) return energies;
@@ -77,13 +57,6 @@ void Step(Learner& learner, std::span<const uint8_t> rows, const std::vector<dou
     batch.log_weights[i] = weights[i] > 0 ? static_cast<float>(std::log(weights[i])) : kLogOfZero;
   if (!learner.Step(batch, rate, step).finite())
     throw Error(ErrorCode::kRuntime, "the sampler diverged at step " + std::to_string(step) + kDiverged);
-}
-
-double LogSumExp(std::span<const double> values) {
-  const double largest = *std::ranges::max_element(values);
-  double sum = 0;
-  for (const double value : values) sum += std::exp(value - largest);
-  return largest + std::log(sum);
 }
 
 }  // namespace
@@ -109,34 +82,19 @@ EditLearner::EditLearner(const EditOptions& options, const RowContext& rows)
       start_(MakeLearner(BuildStartForTraining(spec_), "q0", kLogOdds, {kMaskedWeights}, rows)),
       editor_(MakeLearner(BuildEditorForTraining(spec_), "the editor", kEdits, {}, rows)) {}
 
+EditView EditLearner::view() {
+  const auto numbers = [](Learner& learner) {
+    return [&learner](auto... spans) { learner.CurrentTensor(spans...); };
+  };
+  return {spec_.dimension, max_edits_, numbers(start_), numbers(editor_)};
+}
+
 std::vector<uint8_t> EditLearner::Draw(std::vector<RandomStream>& random) {
-  const int64_t d = spec_.dimension, count = std::ssize(random);
-  std::vector<float> rows(static_cast<size_t>(count * d)), log_odds(rows.size());
-  for (int64_t i = 0; i < d; ++i) {
-    start_.CurrentTensor(rows, log_odds);
-    for (int64_t row = 0; row < count; ++row)
-      rows[row * d + i] = random[row].UniformDouble() < Sigmoid(log_odds[row * d + i]) ? 1 : 0;
-  }
-  std::vector<float> logits(static_cast<size_t>(count * (d + 1)));
-  std::vector<std::vector<uint32_t>> edits(static_cast<size_t>(count));
-  std::vector<uint8_t> stopped(static_cast<size_t>(count));
-  for (int64_t k = 0; k < max_edits_ && std::ranges::count(stopped, 0) > 0; ++k) {
-    editor_.CurrentTensor(rows, logits);
-    for (int64_t row = 0; row < count; ++row) {
-      if (stopped[row]) continue;
-      const auto own = std::span<const float>(logits).subspan(row * (d + 1), d + 1);
-      stopped[row] = random[row].UniformDouble() < Sigmoid(own[d]);
-      if (stopped[row]) continue;
-      edits[row].push_back(DrawEdit(random[row], own.first(d), edits[row]));
-      float& bit = rows[row * d + edits[row].back()];
-      bit = 1 - bit;
-    }
-  }
-  return {rows.begin(), rows.end()};
+  return DrawEditedRows(view(), random).rows;
 }
 
 struct EditLearner::Ways {
-  EditPaths paths;
+  std::vector<uint8_t> starts;     // [paths, D]
   std::vector<uint8_t> codes;      // of all decisions of the editor
   std::vector<int64_t> of_path;    // which each belongs to
   std::vector<double> log_ratios;  // log q(way) - log of the probability that it was proposed
@@ -146,31 +104,22 @@ EditLearner::Ways EditLearner::Propose(std::span<const uint8_t> rows, int64_t co
                                        std::vector<RandomStream>& random) {
   const int64_t d = spec_.dimension, count = std::ssize(rows) / d;
   Ways ways;
-  std::vector<uint32_t> sites(static_cast<size_t>(d));
   for (int64_t path = 0; path < count * copies; ++path) {
-    RandomStream& stream = random[path / copies];
-    std::iota(sites.begin(), sites.end(), 0u);
-    int64_t edits = 0;
-    double log_proposal = 0;
-    for (; edits < max_edits_ && stream.UniformDouble() < 0.5; ++edits) {
-      std::swap(sites[edits], sites[edits + stream.Below(static_cast<uint32_t>(d - edits))]);
-      log_proposal -= std::numbers::ln2 + std::log(static_cast<double>(d - edits));
-    }
-    if (edits < max_edits_) log_proposal -= std::numbers::ln2;
+    const Edits edits = TraceBack(d, max_edits_, random[path / copies]);
     std::vector<uint8_t> codes(rows.begin() + path / copies * d, rows.begin() + (path / copies + 1) * d);
-    for (int64_t k = 0; k < edits; ++k) codes[sites[k]] ^= 1;
-    ways.paths.starts.insert(ways.paths.starts.end(), codes.begin(), codes.end());
-    ways.paths.edits.emplace_back(sites.begin(), sites.begin() + edits);
-    for (int64_t k = 0; k < std::min(edits + 1, max_edits_); ++k) {
-      if (k < edits) codes[sites[k]] += kNextZero;
+    for (const uint32_t site : edits) codes[site] ^= 1;
+    ways.starts.insert(ways.starts.end(), codes.begin(), codes.end());
+    for (int64_t k = 0; k < std::min(std::ssize(edits) + 1, max_edits_); ++k) {
+      const bool goes_on = k < std::ssize(edits);
+      if (goes_on) codes[edits[k]] += kNextZero;
       ways.codes.insert(ways.codes.end(), codes.begin(), codes.end());
       ways.of_path.push_back(path);
-      if (k < edits)
-        codes[sites[k]] = static_cast<uint8_t>(kEditedZero + (codes[sites[k]] == kNextZero ? 1 : 0));
+      if (goes_on)
+        codes[edits[k]] = static_cast<uint8_t>(kEditedZero + (codes[edits[k]] == kNextZero ? 1 : 0));
     }
-    ways.log_ratios.push_back(-log_proposal);
+    ways.log_ratios.push_back(-LogTraceBack(d, max_edits_, std::ssize(edits)));
   }
-  const std::vector<double> starts = Evaluate(start_, ways.paths.starts);
+  const std::vector<double> starts = Evaluate(start_, ways.starts);
   const std::vector<double> decisions = Evaluate(editor_, ways.codes);
   for (size_t path = 0; path < starts.size(); ++path) ways.log_ratios[path] -= starts[path];
   for (size_t i = 0; i < decisions.size(); ++i) ways.log_ratios[ways.of_path[i]] -= decisions[i];
@@ -191,7 +140,7 @@ double EditLearner::Learn(std::span<const uint8_t> rows, std::vector<RandomStrea
   }
   const double share = static_cast<double>(ways.of_path.size()) / static_cast<double>(weights.size());
   for (const int64_t path : ways.of_path) decision_weights.push_back(weights[path] * share);
-  Step(start_, ways.paths.starts, weights, rate_, step);
+  Step(start_, ways.starts, weights, rate_, step);
   Step(editor_, ways.codes, decision_weights, rate_, step);
   return -log_likelihood / static_cast<double>(count);
 }
@@ -219,6 +168,7 @@ std::vector<float> EditLearner::EditLogits(std::span<const uint8_t> rows) {
 
 std::string EditLearner::Deploy() {
   onnx::ModelProto model = BuildEditPolicyForDeployment(spec_);
+  SetMetadata(model, kMaxEdits, std::to_string(max_edits_));
   start_.Export(model, /*averaged=*/false);
   editor_.Export(model, /*averaged=*/false);
   return SerializeModel(model);

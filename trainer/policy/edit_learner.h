@@ -10,6 +10,7 @@
 #include "ort_ed/random.h"
 #include "trainer/learner/learner.h"
 #include "trainer/negatives/negative_source.h"
+#include "trainer/policy/edit_paths.h"
 
 namespace ort_ed {
 
@@ -24,18 +25,14 @@ struct EditOptions {
   static void Describe(Declare<EditOptions>& declare);
 };
 
-// Ways in which rows come about: where they start, and what is flipped one after the other.
-struct EditPaths {
-  std::vector<uint8_t> starts;  // [paths, D]
-  std::vector<std::vector<uint32_t>> edits;
-};
-
 // The networks of models/policy/edit_policy.h in training, by maximum likelihood. The probability of a row is
-// a sum over the ways to it; an inverse proposal draws ways: flips of distinct variables, each further one
-// with probability 1/2, all orders alike.
+// a sum over the ways to it, which an inverse proposal draws.
 class EditLearner {
  public:
   EditLearner(const EditOptions& options, const RowContext& rows);
+
+  // As it is now: good until the next Learn() or Load().
+  EditView view();
 
   // One row for each stream.
   std::vector<uint8_t> Draw(std::vector<RandomStream>& random);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ort_ed/base_distribution.h"
+#include "ort_ed/bipartite_form.h"
 #include "ort_ed/energy_model.h"
 #include "ort_ed/export.h"
 
@@ -35,6 +36,8 @@ class ORT_ED_API EnergyFunction {
   // Not null where U is known to be quadratic in the bits: where all variables are binary, samplers then
   // update it incrementally.
   virtual const QuadraticEnergy* quadratic() const { return nullptr; }
+  // Not null where U is known to be that of an RBM, but for a constant.
+  virtual const BipartiteForm* bipartite() const { return nullptr; }
 };
 
 // U(x) = constant + sum_i field_i x_i + sum_{i<j} coupling_ij x_i x_j. Evaluated over the couplings that are
@@ -90,6 +93,8 @@ struct EnergyFunctionOptions {
   int64_t evaluation_budget = int64_t{1} << 19;
   int threads = 0;  // of the evaluation of a quadratic energy; 0: all cores. Other models have their own
   WorkCallback on_progress = {};  // of those evaluations
+  // What the energy is, if it is that of an RBM. Counts only where the model's energies agree.
+  std::shared_ptr<const BipartiteForm> bipartite = nullptr;
 };
 
 // The energy of a model. Where its metadata say that it is a polynomial of degree 2 (`ort-ed export` reads
@@ -116,6 +121,10 @@ struct EnergyPath {
   // The couplings where both ends are known to be at most quadratic and every bit moves by itself, else null.
   const QuadraticEnergy* quadratic() const {
     return base->independent() != nullptr && variables().all_binary() ? energy->quadratic() : nullptr;
+  }
+  // The RBM where the base has independent variables and every bit moves by itself, else null.
+  const BipartiteForm* bipartite() const {
+    return base->independent() != nullptr && variables().all_binary() ? energy->bipartite() : nullptr;
   }
 };
 using Target = EnergyPath;  // former name

@@ -52,6 +52,7 @@ struct NetworkCase {
   const char* name;
   onnx::ModelProto model;
   bool quadratic = false;
+  bool bipartite = false;
 };
 
 onnx::ModelProto Build(Choice architecture, int64_t dimension, std::vector<int64_t> image_shape = {}) {
@@ -67,7 +68,7 @@ std::vector<NetworkCase> Networks() {
   return {{"perceptron", PerceptronModel(6, 5, 1)},
           {"mlp", Build({"mlp", {{"hidden", "32,32"}}}, 20)},
           {"resnet", Build({"resnet", {{"channels", 4}}}, 16, {4, 4})},
-          {"rbm", Build({"rbm", {{"hidden", 5}}}, 9)},
+          {"rbm", Build({"rbm", {{"hidden", 5}}}, 9), false, true},
           {"ising", Build({"ising", {{"field", "0.3"}}}, 12), true},
           {"with a diagonal", QuadraticModel(7), true}};
 }
@@ -81,6 +82,7 @@ TEST(LearnerEnergy, IsThatOfTheModelAsItIsNow) {
     Train(learner, 5);
     const auto energy = learner.CurrentEnergy();
     EXPECT_EQ(energy->quadratic() != nullptr, network.quadratic);
+    EXPECT_EQ(energy->bipartite() != nullptr, network.bipartite);
     const std::vector<double> now = EnergiesOf(*energy, states);
     EXPECT_NE(now, at_first);
 
@@ -90,6 +92,38 @@ TEST(LearnerEnergy, IsThatOfTheModelAsItIsNow) {
     std::vector<float> expected(now.size());
     EnergyModel::FromMemory(std::as_bytes(std::span(bytes))).Energy(states, expected);
     for (size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-4 * (1 + std::abs(now[i])));
+  }
+}
+
+double EnergyOf(const BipartiteForm& form, std::span<const float> row) {
+  double energy = 0;
+  for (int64_t i = 0; i < form.dimension(); ++i) energy += form.fields[i] * row[i];
+  for (int64_t j = 0; j < form.units(); ++j) {
+    double input = form.biases[j];
+    for (int64_t i = 0; i < form.dimension(); ++i) input += form.weights[i * form.units() + j] * row[i];
+    energy -= std::log1p(std::exp(input));
+  }
+  return energy;
+}
+
+// Also on a base distribution, whose fields are no parameters.
+TEST(LearnerEnergy, OfAnRbmShowsItAsItIsNow) {
+  for (const bool base : {false, true}) {
+    EnergySpec spec;
+    spec.architecture = Choice("rbm", {{"hidden", 5}, {"scale", 1}});
+    spec.dimension = 9;
+    if (base) spec.base_mean = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f};
+    Learner learner(Prepare(BuildModel(spec)), Options(), {kNegatives, false});
+    Train(learner, 5);
+    const auto energy = learner.CurrentEnergy();
+    ASSERT_NE(energy->bipartite(), nullptr);
+    const std::vector<float> states = RandomStates(50, 9);
+    const std::vector<double> energies = EnergiesOf(*energy, states);
+    const auto form_energy = [&](size_t row) {
+      return EnergyOf(*energy->bipartite(), std::span(states).subspan(row * 9, 9));
+    };
+    for (size_t row = 1; row < energies.size(); ++row)
+      EXPECT_NEAR(form_energy(row) - form_energy(0), energies[row] - energies[0], 2e-5) << row;
   }
 }
 

@@ -137,6 +137,40 @@ TEST(EditLearner, InverseProposalsTellTheLikelihood) {
   }
 }
 
+// All ways to all rows, with the probability that the inverse proposal draws them.
+void AddWays(const State& row, int64_t max_edits, Edits& edits, EditedRows& ways) {
+  ways.rows.insert(ways.rows.end(), row.begin(), row.end());
+  ways.edits.push_back(edits);
+  if (std::ssize(edits) == max_edits) return;
+  for (uint32_t site = 0; site < kDimension; ++site) {
+    if (std::ranges::find(edits, site) != edits.end()) continue;
+    edits.push_back(site);
+    AddWays(row, max_edits, edits, ways);
+    edits.pop_back();
+  }
+}
+
+TEST(EditLearner, WaysByTheInverseProposalAddUpToTheLikelihood) {
+  for (const int64_t max_edits : {int64_t{2}, int64_t{16}}) {
+    EditLearner learner = Taught(max_edits);
+    const ExactSampler exact(learner);
+    for (uint32_t s = 0; s < 1u << kDimension; ++s) {
+      EditedRows ways;
+      Edits none;
+      AddWays(RowOf(s), learner.max_edits(), none, ways);
+      const std::vector<double> ratios = LogWayRatios(learner.view(), ways);
+      double total = 0, likelihood = 0;
+      for (size_t way = 0; way < ratios.size(); ++way) {
+        const double p = std::exp(LogTraceBack(kDimension, learner.max_edits(), std::ssize(ways.edits[way])));
+        total += p;
+        likelihood += p * std::exp(ratios[way]);
+      }
+      EXPECT_NEAR(total, 1, 1e-12);
+      EXPECT_NEAR(likelihood, exact.law()[s], 1e-5 * exact.law()[s] + 1e-9);
+    }
+  }
+}
+
 // With an energy that does not change the sampler comes to draw from it.
 TEST(Aloe, SamplerLearnsAFixedEnergy) {
   const auto energy = DenseEnergy(kDimension, 0.5, 5);

@@ -43,8 +43,8 @@ LogZEstimate EstimateLogZ(const ModelSource& source, const ChosenEstimator& esti
                           const CompareOptions& options, Observer& observer) {
   const bool guided =
       estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options));
-  ModelEnergy energy(guided ? source.model.with_gradient() : source.model.energy_model(), options.threads,
-                     observer);
+  ModelEnergy energy(source.model, guided ? source.model.with_gradient() : source.model.energy_model(),
+                     options.threads, observer);
   return estimator
       .Estimate({.model = source.model, .energy = energy, .seed = options.seed, .threads = options.threads},
                 observer)

@@ -45,7 +45,7 @@ std::vector<double> LogConditionals(const Variables& variables, int64_t variable
 
 Conditionals::Conditionals(const LoadedModel& model, int64_t rows, int threads, Observer& observer)
     : Conditionals(
-          ModelEnergy(model.energy_model(), threads, observer).get(Budget(rows, model.dimension()))) {}
+          ModelEnergy(model, model.energy_model(), threads, observer).get(Budget(rows, model.dimension()))) {}
 
 void Conditionals::Compute(std::span<const float> rows, std::span<const uint8_t> wanted,
                            std::span<double> energies, std::span<double> changes,

@@ -31,7 +31,7 @@ class Imputer {
   Imputer(const LoadedModel& model, const ImputeOptions& options, Observer& observer)
       : options_(options),
         dimension_(model.dimension()),
-        energy_(ModelFor(model, options.sampler), options.threads, observer),
+        energy_(model, ModelFor(model, options.sampler), options.threads, observer),
         path_(energy_.get(), MakeBaseDistribution(energy_.model(), options.threads)),
         conditionals_(path_.energy),
         sampler_(MakeSampler(options.sampler, path_, options.threads)) {}

@@ -42,7 +42,7 @@ LogZResult EstimateLogZ(const LoadedModel& model, const LogZOptions& options, co
   const ChosenEstimator estimator = FindEstimator(options.estimator);
   const bool moves_chains = estimator.kind.sampler != nullptr;
   ModelEnergy energy(
-      moves_chains ? ModelFor(model, estimator.kind.sampler(estimator.options)) : model.energy_model(),
+      model, moves_chains ? ModelFor(model, estimator.kind.sampler(estimator.options)) : model.energy_model(),
       options.threads, observer);
   const LogZOutcome outcome = estimator.Estimate({.model = model,
                                                   .energy = energy,

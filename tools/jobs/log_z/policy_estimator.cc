@@ -1,5 +1,4 @@
-// Importance sampling with rows that a policy builds. A row can be built in many ways, so that a weight is
-// that of a way: exp(-U(x)) P_B(way | x) / P_F(way), whose mean is Z, since P_B sums up to 1 for each row.
+// Importance sampling with rows that a policy of eb-gfn or aloe draws.
 
 #include <algorithm>
 
@@ -7,7 +6,7 @@
 
 #include "sampler/log_z/reliability.h"
 #include "tools/jobs/log_z/estimator.h"
-#include "tools/jobs/sample/policy_file.h"
+#include "tools/jobs/sample/proposal.h"
 
 namespace ort_ed {
 namespace {
@@ -17,11 +16,16 @@ constexpr int64_t kBlock = 4096;
 
 struct PolicyEstimatorOptions {
   std::string policy;
+  std::optional<int64_t> policy_copies = {};
   int64_t proposals = 20000;
 
   static void Describe(Declare<PolicyEstimatorOptions>& declare) {
     using Self = PolicyEstimatorOptions;
-    declare("policy", &Self::policy, "FILE", "the policy.onnx beside the model of a run by eb-gfn");
+    declare("policy", &Self::policy, "FILE",
+            "the policy.onnx beside the model of a run by eb-gfn, or the aloe.onnx of one by aloe");
+    declare(ProposalOptions::kCopiesKey, &Self::policy_copies, "[1, 1e6]",
+            "of aloe: ways to each row that are looked at")
+        .Default(std::to_string(ProposalOptions::kCopies));
     declare("proposals", &Self::proposals, "[2, 1e12]", "proposals");
   }
 };
@@ -29,9 +33,12 @@ struct PolicyEstimatorOptions {
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& given, Observer& observer) {
   const auto options = MakeOptions<PolicyEstimatorOptions>(given);
   if (options.policy.empty())
-    throw OptionError("policy", "must be the policy.onnx beside the model of a run by eb-gfn");
+    throw OptionError(
+        "policy",
+        "must be the policy.onnx beside the model of a run by eb-gfn, or the aloe.onnx of one by aloe");
   RequireBinary(request.model.energy_model().variables(), "policy");
-  const PolicyFile policy(options.policy, request.model.dimension(), request.threads);
+  const auto proposal = OpenProposal(options.policy, request.model.dimension(), request.threads,
+                                     {.variables = {}, .copies = options.policy_copies});
   const auto progress = Watch(observer, "proposing", "rows");
   std::vector<double> log_weights;
   while (std::ssize(log_weights) < options.proposals) {
@@ -39,11 +46,10 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& given, Observe
     std::vector<RandomStream> random;
     for (int64_t row = first; row < first + count; ++row)
       random.emplace_back(request.seed, kProposalPurpose, 0, static_cast<uint64_t>(row));
-    const ConstructionPaths paths = BuildRows(policy.view(), random);
+    const auto [rows, log_likelihoods] = proposal->Draw(random);
     std::vector<double> energies(static_cast<size_t>(count));
-    request.energy.get()->Energy(std::vector<float>(paths.ends.begin(), paths.ends.end()), energies);
-    const std::vector<double> ratios = LogPathRatios(policy.view(), paths);
-    for (int64_t i = 0; i < count; ++i) log_weights.push_back(-energies[i] - ratios[i]);
+    request.energy.get()->Energy(std::vector<float>(rows.begin(), rows.end()), energies);
+    for (int64_t i = 0; i < count; ++i) log_weights.push_back(-energies[i] - log_likelihoods[i]);
     progress(first + count, options.proposals);
   }
   const WeightSummary summary = SummariseLogWeights(log_weights);
@@ -59,7 +65,8 @@ LogZOutcome Estimate(const LogZRequest& request, const OptionMap& given, Observe
 
 }  // namespace
 
-const EstimatorKind kPolicyEstimator = {"policy", "importance sampling with proposals of a policy of eb-gfn",
+const EstimatorKind kPolicyEstimator = {"policy",
+                                        "importance sampling with proposals of a policy of eb-gfn or aloe",
                                         &SchemaOf<PolicyEstimatorOptions>, Estimate};
 
 }  // namespace ort_ed

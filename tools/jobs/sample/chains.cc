@@ -10,14 +10,15 @@ const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler) {
   return NeedsGradient(sampler) ? model.with_gradient() : model.energy_model();
 }
 
-ModelEnergy::ModelEnergy(const EnergyModel& model, int threads, Observer& observer)
-    : model_(model), threads_(threads), observer_(observer) {}
+ModelEnergy::ModelEnergy(const LoadedModel& loaded, const EnergyModel& model, int threads, Observer& observer)
+    : loaded_(loaded), model_(model), threads_(threads), observer_(observer) {}
 
 const std::shared_ptr<const EnergyFunction>& ModelEnergy::get(int64_t evaluation_budget) {
   if (!energy_) {
     energy_ = MakeEnergyFunction(model_, {.evaluation_budget = evaluation_budget,
                                           .threads = threads_,
-                                          .on_progress = Watch(observer_, "reading couplings", "rows")});
+                                          .on_progress = Watch(observer_, "reading couplings", "rows"),
+                                          .bipartite = loaded_.bipartite()});
   }
   return energy_;
 }

@@ -18,7 +18,8 @@ const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler);
 // couplings of a quadratic energy may take a while.
 class ModelEnergy {
  public:
-  ModelEnergy(const EnergyModel& model, int threads, Observer& observer);
+  // `model`: of those of `loaded`, with its gradient or without.
+  ModelEnergy(const LoadedModel& loaded, const EnergyModel& model, int threads, Observer& observer);
 
   const EnergyModel& model() const { return model_; }
   // `evaluation_budget`: what it may cost to find out that the energy is quadratic; counts the first time.
@@ -26,6 +27,7 @@ class ModelEnergy {
       int64_t evaluation_budget = EnergyFunctionOptions().evaluation_budget);
 
  private:
+  LoadedModel loaded_;
   const EnergyModel& model_;
   int threads_;
   Observer& observer_;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ort_ed/error.h"
-#include "tools/jobs/sample/policy_file.h"
+#include "tools/jobs/sample/proposal.h"
 
 namespace ort_ed {
 namespace {
@@ -11,8 +11,8 @@ constexpr uint32_t kRebuildPurpose = 0x504C5253;  // "PLRS": proposals, and whet
 
 class PolicySampler final : public Sampler {
  public:
-  PolicySampler(const PolicyFile& policy, const EnergyPath& target, int64_t variables)
-      : policy_(policy), target_(target), variables_(variables) {}
+  PolicySampler(std::shared_ptr<const Proposal> proposal, const EnergyPath& target)
+      : proposal_(std::move(proposal)), target_(target) {}
 
   void Step(Chains& chains, int64_t steps) override {
     if (std::ranges::count(chains.clamped, 0) != std::ssize(chains.clamped))
@@ -29,7 +29,7 @@ class PolicySampler final : public Sampler {
     for (int64_t chain = 0; chain < chains.count; ++chain)
       random.emplace_back(chains.seed, kRebuildPurpose, chains.step, chains.first_chain + chain);
     const std::vector<uint8_t> rows(chains.states.begin(), chains.states.end());
-    const Reconstruction proposed = Reconstruct(policy_.view(), rows, variables_, random);
+    const Proposal::Moves proposed = proposal_->Move(rows, random);
     const std::vector<float> states(proposed.rows.begin(), proposed.rows.end());
     const Chains there = StartChainsAt(target_, states, chains.seed);
     chains.counters.energy_evaluations += chains.count;
@@ -57,16 +57,15 @@ class PolicySampler final : public Sampler {
     chains.base_energies[chain] = there.base_energies[chain];
   }
 
-  PolicyFile policy_;
+  std::shared_ptr<const Proposal> proposal_;
   EnergyPath target_;
-  int64_t variables_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sampler> MakePolicySampler(const PolicyFile& policy, const EnergyPath& target,
-                                           int64_t variables) {
-  return std::make_unique<PolicySampler>(policy, target, std::min(variables, target.dimension()));
+std::unique_ptr<Sampler> MakePolicySampler(std::shared_ptr<const Proposal> proposal,
+                                           const EnergyPath& target) {
+  return std::make_unique<PolicySampler>(std::move(proposal), target);
 }
 
 }  // namespace ort_ed

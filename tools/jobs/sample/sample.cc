@@ -7,7 +7,7 @@
 
 #include "ort_ed/error.h"
 #include "tools/jobs/sample/chains.h"
-#include "tools/jobs/sample/policy_file.h"
+#include "tools/jobs/sample/proposal.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
@@ -111,8 +111,8 @@ std::unique_ptr<Sampler> ChooseSampler(const SampleOptions& options, const Energ
   if (options.sampler.kind != SampleOptions().sampler.kind || !options.sampler.options.empty())
     throw OptionError("sampler", "has no effect with `policy`", OptionError::Problem::kNoEffect);
   RequireBinary(path.variables(), "policy");
-  return MakePolicySampler(PolicyFile(options.policy, path.dimension(), options.threads), path,
-                           options.policy_variables.value_or(path.dimension()));
+  const ProposalOptions proposal{options.policy_variables, options.policy_copies};
+  return MakePolicySampler(OpenProposal(options.policy, path.dimension(), options.threads, proposal), path);
 }
 
 void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer) {
@@ -149,10 +149,15 @@ void SampleOptions::Describe(Declare<SampleOptions>& declare) {
   declare("sampler", &Self::sampler, SamplerTable, "how chains move");
   declare(
       "policy", &Self::policy, "FILE",
-      "the policy.onnx of a run by eb-gfn: chains move by what it rebuilds, accepted or not, in place of a "
-      "sampler");
-  declare("policy_variables", &Self::policy_variables, "[1, 1e9]", "variables that it rebuilds in a step")
+      "the policy.onnx of a run by eb-gfn or the aloe.onnx of one by aloe: chains move by what it proposes, "
+      "accepted or not, in place of a sampler");
+  declare(ProposalOptions::kVariablesKey, &Self::policy_variables, "[1, 1e9]",
+          "of eb-gfn: variables that it rebuilds in a step")
       .Default("all")
+      .When("policy", "*");
+  declare(ProposalOptions::kCopiesKey, &Self::policy_copies, "[1, 1e6]",
+          "of aloe: ways to each row that are looked at")
+      .Default(std::to_string(ProposalOptions::kCopies))
       .When("policy", "*");
   declare("threads", &Self::threads, "[0, inf)", "threads; 0: all cores");
 }
@@ -189,7 +194,7 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   SampleResult result;
   result.schedule = MakeSchedule(options, start);
   const int64_t chains = result.schedule.chains;
-  ModelEnergy energy(model, options.threads, observer);
+  ModelEnergy energy(loaded, model, options.threads, observer);
   const int64_t budget = std::min(EnergyFunctionOptions().evaluation_budget,
                                   ExpectedEvaluations(result.schedule, options.sampler, model.dimension()));
   // Plain tempering for another beta; tempering of the model itself goes towards its base distribution.

@@ -25,7 +25,7 @@ struct SampleOptions {
   uint64_t seed = 0;
   Choice sampler = "gibbs";
   std::string policy = {};  // a file, in place of the sampler
-  std::optional<int64_t> policy_variables = {};
+  std::optional<int64_t> policy_variables = {}, policy_copies = {};
   int threads = 0;
 
   std::string SamplerName() const { return policy.empty() ? sampler.kind : "policy"; }
