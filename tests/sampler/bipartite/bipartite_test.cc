@@ -29,7 +29,8 @@ EnergyPath PathTo(const BipartiteForm& form, bool shown) {
 TEST(BipartiteGibbs, DecidesAsForAnyEnergy) {
   for (const double scale : {0.1, 1.2, 12.0}) {
     const BipartiteForm form = RandomForm(30, 77, 5, scale);
-    for (const Choice& sampler : {Choice("gibbs"), Choice("gibbs", {{"updates", 7}})}) {
+    for (const Choice& sampler : {Choice("gibbs"), Choice("gibbs", {{"updates", 7}}),
+                                  Choice("block-gibbs", {{"block", 3}, {"updates", 2}})}) {
       Chains start = StartChains(PathTo(form, true), 40, 3);
       for (int64_t chain = 0; chain < start.count; ++chain) start.betas[chain] = 0.025 * chain + 0.1;
       start.clamped.assign(30, 0);
@@ -53,6 +54,21 @@ TEST(BipartiteSamplers, DoNotDependOnThreadsNorOnHowStepsAreDivided) {
     const Chains whole = Moved(path, sampler, start, {7});
     EXPECT_NE(whole.states, start.states);
     EXPECT_EQ(Moved(path, sampler, start, {2, 4, 1}, 3).states, whole.states) << sampler;
+  }
+}
+
+// Units say nothing of bits that do not move by themselves.
+TEST(BipartiteSamplers, TakeAnRbmOfOtherVariablesAsAnyEnergy) {
+  const Variables variables = MixedVariables();
+  const BipartiteForm form = RandomForm(variables.dimension(), 6, 4);
+  const EnergyPath known(std::make_shared<KnownRbm>(form, true, variables));
+  const EnergyPath opaque(std::make_shared<KnownRbm>(form, false, variables));
+  EXPECT_EQ(known.bipartite(), nullptr);
+  for (const std::string sampler : {"gibbs", "block-gibbs"}) {
+    const Chains start = StartChains(known, 20, 3);
+    const Chains after = Moved(known, sampler, start, {4});
+    EXPECT_NE(after.states, start.states);
+    EXPECT_EQ(after.states, Moved(opaque, sampler, start, {4}).states) << sampler;
   }
 }
 

@@ -20,9 +20,13 @@ inline BipartiteForm RandomForm(int64_t dimension, int64_t units, uint64_t seed,
 // U of the form, which samplers may know or not.
 class KnownRbm final : public EnergyFunction {
  public:
-  explicit KnownRbm(BipartiteForm form, bool shown = true) : form_(std::move(form)), shown_(shown) {}
+  explicit KnownRbm(BipartiteForm form, bool shown = true)
+      : KnownRbm(form, shown, Variables::Binary(form.dimension())) {}
+  KnownRbm(BipartiteForm form, bool shown, const Variables& variables)
+      : form_(std::move(form)), shown_(shown), variables_(variables) {}
 
   int64_t dimension() const override { return form_.dimension(); }
+  Variables variables() const override { return variables_; }
   bool HasGradient() const override { return true; }
   const BipartiteForm* bipartite() const override { return shown_ ? &form_ : nullptr; }
 
@@ -51,6 +55,7 @@ class KnownRbm final : public EnergyFunction {
  private:
   BipartiteForm form_;
   bool shown_;
+  Variables variables_;
 };
 
 }  // namespace ort_ed
