@@ -36,8 +36,8 @@ void AttachNothing(onnx::ModelProto&, const BaseContext&, const NoOptions&) {}
 }  // namespace
 
 extern const BaseKind kAutoBase, kDataBase, kNoBase;
-const BaseKind kAutoBase =
-    MakeBaseKind<MeanOptions, AttachWhereUseful>("auto", "data for mlp and resnet, else none");
+const BaseKind kAutoBase = MakeBaseKind<MeanOptions, AttachWhereUseful>(
+    "auto", "with method auto and many states made; else data for mlp and resnet, none for others");
 const BaseKind kDataBase =
     MakeBaseKind<MeanOptions, AttachMean>("data", "independent variables with the frequencies of the data");
 const BaseKind kNoBase = MakeBaseKind<NoOptions, AttachNothing>("none", "the network alone");

@@ -269,8 +269,8 @@ TEST_F(TrainCommand, RefusesWhatChainsDoNotHave) {
     EXPECT_FALSE(fs::exists(Path("run")));
   };
   refuses({"--method", "pcd", "--sampler-flips", "2"}, "--sampler-flips has no effect with --sampler gibbs");
-  refuses({"--sampler", "gwg"}, "--sampler has no effect with --method bernoulli; it belongs to cd, pcd");
-  refuses({"--sampler-flips", "2"}, "--sampler-flips has no effect with --method bernoulli");
+  refuses({"--sampler", "gwg"}, "--sampler has no effect with --method auto; it belongs to cd, pcd");
+  refuses({"--sampler-flips", "2"}, "--sampler-flips has no effect with --method auto");
   refuses({"--method", "pcd", "--epsilon", "0.1"}, "--epsilon has no effect with --method pcd");
   refuses({"--method", "cd", "--buffer", "100"}, "--buffer has no effect with --method cd");
   refuses({"--method", "pcd", "--w", "1"}, "--w has no effect with --objective contrastive-divergence");
@@ -336,7 +336,7 @@ TEST_F(TrainCommand, StopsAtASignalAndTellsHowToGoOn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   process.Signal(SIGHUP);
   const CommandResult stopped = process.Wait();
-  ExpectFailure(stopped, 1, "go on with: ort-ed train --resume " + Path("run"));
+  ExpectFailure(stopped, 128 + SIGHUP, "go on with: ort-ed train --resume " + Path("run"));
   const CommandResult resumed = RunOrtEd({"train", "--resume", Path("run")});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, Not(HasSubstr("resuming at step 0\n")));
@@ -547,7 +547,7 @@ TEST_F(TrainCommand, MisuseIsExplained) {
                 "--method must be one of bernoulli, pool, grid, neighbourhood");
   ExpectFailure(Train("run", {"--warmup-steps", "41"}), 2, "--warmup-steps must not exceed steps, 40");
   ExpectFailure(Train("run", {"--method", "pool", "--window", "0x3"}), 2, "--window");
-  ExpectFailure(Train("run", {"--exact"}), 2, "--exact has no effect with --method bernoulli");
+  ExpectFailure(Train("run", {"--exact"}), 2, "--exact has no effect with --method auto");
   ExpectFailure(Train("run", {"--model", "rbm", "--activation", "relu"}), 2, "activation");
   ExpectFailure(Train("run", {"--model", "transformer"}), 1, "mlp");
   ExpectFailure(Train("run", {"--data", "synth:nothing"}), 1,

@@ -100,6 +100,9 @@ TrainOptions Resolve(TrainOptions options) {
   Choice& method = options.contrast.method;
   if (method.kind == kAutoMethod && !method.options.empty()) method.kind = kNoiseMethod;
   if (method.kind == kAutoMethod && options.network.model.kind == "made") method = "likelihood";
+  // Noise gives itself away on a base that knows the data.
+  const Choice& base = options.network.base;
+  if (method.kind == kAutoMethod && (IsLearnedHere(base) || IsBaseFile(base))) method = "refill";
   ResolveObjective(options);
   options.data.data = Absolute(options.data.data);
   options.data.validation = Absolute(options.data.validation);
@@ -198,8 +201,8 @@ void ChooseMethod(RunSetup& setup, Observer& observer) {
     setup.options.network.base = *base;
     method = "refill";
     observer.OnNotice(
-        "a base is learned first, and the network on it (base made, method refill): rows have so many states "
-        "that noise alone teaches less");
+        "a base is learned first, and the network on it, since noise alone teaches little where rows have so "
+        "many states (base made, whose length is base_steps; method refill)");
   } else if (variables.all_binary()) {
     method = kNoiseMethod;
   } else {

@@ -51,6 +51,8 @@ TEST(ChooseBase, WhatWasSaidIsDone) {
   ExpectChosen(SetUpWith(noise, 2000, 40), "bernoulli", "data");
   base.network.base = "none";
   ExpectChosen(SetUpWith(base, 2000, 40), "bernoulli", "none");
+  base.network.base = "made";
+  ExpectChosen(SetUpWith(base, 100, 12), "refill", "made");
   model.network.model = "rbm";
   ExpectChosen(SetUpWith(model, 2000, 40), "bernoulli", "none");
 }

@@ -120,6 +120,7 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   try {
     model = BuildModel(spec);
   } catch (const OptionError& error) {  // the user knows it as an option of the base
+    if (error.key() == "image_shape") throw;
     throw OptionError("base_" + error.key(), error.reason(), error.problem());
   }
   if (dataset.variables.described())
