@@ -78,6 +78,10 @@ class Guesser {
     CheckNames();
     std::vector<Variable> list;
     for (size_t i = 0; i < profile_.columns.size(); ++i) {
+      if (i == 0 && profile_.has_index) {
+        guess_.dropped.push_back({profile_.names[i], "numbers the rows"});
+        continue;
+      }
       if (!IsWanted(profile_.names[i])) continue;
       if (auto variable = GuessColumn(profile_.names[i], profile_.columns[i])) {
         Consider(i);

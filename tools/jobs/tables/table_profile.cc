@@ -20,20 +20,42 @@ bool AreNames(const std::vector<std::string>& cells) {
   return different.size() == cells.size() && std::ranges::none_of(cells, IsMissingCell);
 }
 
-// A first line is a header if its cells can be names, and columns of numbers or dates begin with text. Where
-// all is text: if no cell of it occurs again in its column.
-bool IsHeader(const std::vector<std::string>& first, const TableProfile& below, bool decimal_comma) {
-  if (!AreNames(first)) return false;
+// A first line looks like a header if columns of numbers or dates begin with text.
+bool NamesNumbers(const std::vector<std::string>& first, const TableProfile& below, bool decimal_comma) {
+  for (size_t i = 0; i < first.size(); ++i)
+    if (!IsMissingCell(first[i]) && ReadCellValue(first[i], decimal_comma).type == CellValues::kText &&
+        below.columns[i].type() != CellValues::kText)
+      return true;
+  return false;
+}
+
+// Where all is text: if no cell of it occurs again in its column.
+bool NamesTexts(const std::vector<std::string>& first, const TableProfile& below, bool decimal_comma) {
   bool any_text = false;
   for (size_t i = 0; i < first.size(); ++i) {
-    const bool text = ReadCellValue(first[i], decimal_comma).type == CellValues::kText;
-    any_text |= text;
-    if (text && below.columns[i].type() != CellValues::kText) return true;
-  }
-  if (!any_text) return false;
-  for (size_t i = 0; i < first.size(); ++i)
+    if (IsMissingCell(first[i])) continue;
+    any_text |= ReadCellValue(first[i], decimal_comma).type == CellValues::kText;
     if (below.columns[i].texts().contains(first[i])) return false;
-  return true;
+  }
+  return any_text;
+}
+
+// Programs write the numbers of rows in front of them, without a name.
+bool HasIndex(const std::vector<std::string>& first, const TableProfile& below) {
+  return first.size() > 1 && first[0].empty() && below.columns[0].type() == CellValues::kInteger &&
+         below.columns[0].counts_up() && AreNames({first.begin() + 1, first.end()});
+}
+
+bool IsHeader(const std::vector<std::string>& first, const TableProfile& below, const TableReader& table) {
+  const bool over_numbers = NamesNumbers(first, below, table.decimal_comma());
+  if (AreNames(first) || HasIndex(first, below))
+    return over_numbers || NamesTexts(first, below, table.decimal_comma());
+  if (over_numbers)
+    table.Fail(
+        "has a first line that looks like a header, but a name is empty or occurs twice; name each column, "
+        "or "
+        "say header no if the line is a row");
+  return false;
 }
 
 }  // namespace
@@ -51,12 +73,14 @@ TableProfile ProfileTable(const std::string& path, TableHeader header, Observer&
     AddRow(table.cells(), table.decimal_comma(), profile);
     if (profile.rows % kRowsBetweenLooks == 0) watch(profile.rows, 0);
   }
-  profile.has_header = header == TableHeader::kYes ||
-                       (header == TableHeader::kAuto && IsHeader(first, profile, table.decimal_comma()));
-  if (profile.has_header && !AreNames(first))
+  profile.has_header =
+      header == TableHeader::kYes || (header == TableHeader::kAuto && IsHeader(first, profile, table));
+  profile.has_index = profile.has_header && HasIndex(first, profile);
+  if (profile.has_header && !profile.has_index && !AreNames(first))
     table.Fail("has a first line that cannot be a header: a name is empty or occurs twice");
   if (profile.has_header) {
     profile.names = first;
+    if (profile.has_index) profile.names[0] = PlainColumnName(1);
   } else {
     AddRow(first, table.decimal_comma(), profile);
     for (size_t i = 1; i <= first.size(); ++i)

@@ -17,6 +17,7 @@ struct TableProfile {
   std::vector<ColumnProfile> columns;
   int64_t rows = 0;
   bool has_header = false;
+  bool has_index = false;  // the first column numbers the rows, without a name
 };
 
 // Throws kIo and kBadData; kInterrupted where the observer asks to stop.

@@ -150,8 +150,24 @@ TEST_F(GuessTest, HeadersAreTold) {
   EXPECT_EQ(Profile("30,a\n40,b\n50,a\n").rows, 3);
   ExpectError(
       ErrorCode::kBadData, [&] { Profile("a,a\n1,2\n", TableHeader::kYes); }, "cannot be a header");
+  for (const char* table : {"a,a,b\n1,2,3\n4,5,6\n", "a,,b\n1,2,3\n4,5,6\n"}) {
+    ExpectError(
+        ErrorCode::kBadData, [&] { Profile(table); }, "looks like a header", "header no");
+    EXPECT_EQ(Profile(table, TableHeader::kNo).rows, 3);
+  }
   ExpectError(
       ErrorCode::kBadData, [&] { Profile("a,b\n"); }, "no rows");
+}
+
+// As pandas writes tables.
+TEST_F(GuessTest, AColumnThatNumbersTheRowsIsLeftOut) {
+  const std::string table = ",a,b\n0,x,p\n1,y,q\n2,x,q\n3,x,p\n";
+  EXPECT_TRUE(Profile(table).has_index);
+  EXPECT_EQ(Profile(table).rows, 4);
+  const TableGuess guess = Guess(table);
+  ASSERT_EQ(guess.variables.size(), 2);
+  EXPECT_EQ(guess.variables[0].name, "a");
+  EXPECT_FALSE(Profile(",a,b\n7,x,p\n7,y,q\n").has_header);
 }
 
 TEST(BinEdges, HoldEquallyManyValues) {
