@@ -8,6 +8,7 @@
 namespace ort_ed {
 
 inline constexpr int64_t kLanes = 16;
+inline constexpr int64_t kDots = 4;
 
 struct alignas(64) Lanes {
   float lane[kLanes];
@@ -16,6 +17,8 @@ struct alignas(64) Lanes {
 struct LaneKernels {
   // sum += sum_k weights[k] values[k]
   void (*dot)(const float* weights, const Lanes* values, int64_t count, Lanes& sum);
+  // The same for kDots rows of weights, which lie `stride` apart: values are read once for all.
+  void (*dots)(const float* weights, int64_t stride, const Lanes* values, int64_t count, Lanes* sums);
   // values[k] += weights[k] source
   void (*spread)(const float* weights, const Lanes& source, int64_t count, Lanes* values);
   // 1 / (1 + exp(-x))

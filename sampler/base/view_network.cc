@@ -105,10 +105,14 @@ void ViewNetwork::Gather(const Layer& layer, const Lanes* from, int64_t position
 }
 
 void ViewNetwork::Apply(const Layer& layer, const Lanes* gathered, Lanes* results) const {
-  for (int64_t output = 0; output < layer.outputs; ++output) {
+  const int64_t depth = layer.depth();
+  for (int64_t output = 0; output < layer.outputs; ++output)
     std::ranges::fill(results[output].lane, layer.bias[output]);
-    kernels_.dot(layer.weight.data() + output * layer.depth(), gathered, layer.depth(), results[output]);
-  }
+  int64_t output = 0;
+  for (; output + kDots <= layer.outputs; output += kDots)
+    kernels_.dots(layer.weight.data() + output * depth, depth, gathered, depth, results + output);
+  for (; output < layer.outputs; ++output)
+    kernels_.dot(layer.weight.data() + output * depth, gathered, depth, results[output]);
 }
 
 void ViewNetwork::Swish(const Lanes* x, int64_t count, Lanes* results) const {

@@ -145,6 +145,17 @@ TEST(Autoregressive, KernelsOfAllProcessorsAgree) {
     for (size_t k = 0; k < weights.size(); ++k) exact += double{weights[k]} * values[k].lane[lane];
     EXPECT_NEAR(a.lane[lane], exact, 1e-5);
   }
+  Lanes many[kDots] = {}, portably[kDots] = {};
+  best.dots(weights.data(), 5, values.data(), 20, many);
+  portable.dots(weights.data(), 5, values.data(), 20, portably);
+  for (int64_t row = 0; row < kDots; ++row) {
+    Lanes one{};
+    best.dot(weights.data() + row * 5, values.data(), 20, one);
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      EXPECT_NEAR(many[row].lane[lane], one.lane[lane], 1e-5);
+      EXPECT_NEAR(portably[row].lane[lane], one.lane[lane], 1e-5);
+    }
+  }
   const Lanes x = {{-200, -90, -30, -5, -1, -1e-3f, 0, 1e-3f, 1, 2, 3, 5, 10, 30, 90, 200}};
   best.sigmoid(x, a);
   portable.sigmoid(x, b);
