@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ort_ed/error.h"
+#include "sampler/base/check_values.h"
 #include "sampler/kinds/gradient_sampler.h"
 #include "sampler/kinds/heat_bath.h"
 
@@ -26,14 +27,6 @@ std::vector<int32_t> CheckOrder(const std::vector<int64_t>& order, const Variabl
   if (std::ssize(order) != variables.size()) refuse("it names " + std::to_string(order.size()));
   if (order.empty()) Refuse("the order has no variables");
   return {order.begin(), order.end()};
-}
-
-void CheckValues(const std::vector<float>& values, size_t count, const std::string& name) {
-  if (values.size() != count)
-    Refuse("'" + name + "' has " + std::to_string(values.size()) + " values instead of " +
-           std::to_string(count));
-  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-    Refuse("'" + name + "' has values that are not finite");
 }
 
 // A matrix inputs x outputs the other way round, rows and columns renumbered. What an output must not see has

@@ -5,19 +5,13 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "sampler/base/check_values.h"
 
 namespace ort_ed {
 namespace {
 
 void Require(bool holds, const std::string& what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, what);
-}
-
-void RequireValues(const std::vector<float>& values, int64_t count, const std::string& name) {
-  Require(std::ssize(values) == count, "'" + name + "' has " + std::to_string(values.size()) +
-                                           " values instead of " + std::to_string(count));
-  Require(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }),
-          "'" + name + "' has values that are not finite");
 }
 
 void Add(const std::vector<Lanes>& terms, std::vector<Lanes>& sums) {
@@ -30,8 +24,8 @@ void Add(const std::vector<Lanes>& terms, std::vector<Lanes>& sums) {
 ViewNetwork::Layer ViewNetwork::MakeLayer(const ViewTensors::Layer& tensors, const std::string& name,
                                           int64_t inputs, int64_t height, int64_t width, bool own) {
   Layer layer{inputs, std::ssize(tensors.bias), {}, {}, tensors.bias};
-  RequireValues(tensors.bias, layer.outputs, name + ".bias");
-  RequireValues(tensors.weight, layer.outputs * inputs * height * width, name + ".weight");
+  CheckValues(tensors.bias, static_cast<size_t>(layer.outputs), name + ".bias");
+  CheckValues(tensors.weight, static_cast<size_t>(layer.outputs * inputs * height * width), name + ".weight");
   const auto weight = [&](int64_t output, int64_t input, int64_t row, int64_t column) {
     return tensors.weight[((output * inputs + input) * height + row) * width + column];
   };
@@ -62,7 +56,7 @@ ViewNetwork::ViewNetwork(const ViewTensors& tensors)
               tensors.view_width % 2 == 1,
           "the view of the base must have a size, and an odd width");
   view_ = MakeLayer(tensors.view, "view", 1, tensors.view_height, tensors.view_width, false);
-  RequireValues(tensors.places, maps_ * pixels(), "view_place");
+  CheckValues(tensors.places, static_cast<size_t>(maps_ * pixels()), "view_place");
   for (int64_t pixel = 0; pixel < pixels(); ++pixel)
     for (int64_t map = 0; map < maps_; ++map) places_.push_back(tensors.places[map * pixels() + pixel]);
   for (size_t k = 0; k < tensors.blocks.size(); ++k) {

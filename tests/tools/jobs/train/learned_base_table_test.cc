@@ -13,6 +13,7 @@
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
+#include "tests/tools/jobs/train/base_training.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/train/train.h"
 
@@ -42,19 +43,6 @@ Dataset DrawnTable(int64_t count) {
   Dataset dataset = DatasetFromRows(std::move(rows), {}, 0);
   dataset.variables = SmallMixedVariables();
   return dataset;
-}
-
-TrainOptions Options(const Choice& model, const Choice& method, const Choice& base) {
-  TrainOptions options;
-  options.network.model = model;
-  options.network.base = base;
-  options.contrast.method = method;
-  options.optimizer.learning_rate = 0.01;
-  options.optimizer.ema = 0.99;
-  options.batch.batch_size = 128;
-  options.run.steps = 800;
-  options.run.threads = 1;
-  return options;
 }
 
 onnx::ModelProto Fit(const TrainOptions& options) {

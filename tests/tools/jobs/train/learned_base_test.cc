@@ -14,6 +14,7 @@
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
+#include "tests/tools/jobs/train/base_training.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/train/train.h"
 
@@ -55,19 +56,6 @@ double Divergence(const onnx::ModelProto& proto) {
   for (size_t s = 0; s < energies.size(); ++s)
     divergence += Truth()[s] * (std::log(Truth()[s]) + energies[s] + log_z);
   return divergence;
-}
-
-TrainOptions Options(const Choice& model, const Choice& method, const Choice& base) {
-  TrainOptions options;
-  options.network.model = model;
-  options.network.base = base;
-  options.contrast.method = method;
-  options.optimizer.learning_rate = 0.01;
-  options.optimizer.ema = 0.99;
-  options.batch.batch_size = 128;
-  options.run.steps = 800;
-  options.run.threads = 1;
-  return options;
 }
 
 TrainResult Fit(const TrainOptions& options, int64_t rows = 20000) {
