@@ -3,8 +3,8 @@ default settings of `ort-ed train`, and five of them by recipes of their own."""
 from . import experiment, markdown, published, recipes_real
 
 NAME = "real"
-BUDGET = []  # options that all trainings have in common, such as ["--time", "10m"]
-EVALUATION = ["--samples", 0]  # and all evaluations
+BUDGET = ["--steps", 2000]  # of the network on the base: what all trainings have in common
+EVALUATION = ["--samples", 0, "--raise-rows", 0]  # and all evaluations
 # How much one training says of the next, from few variables to many and from many rows to few.
 REPEATED = {name: [2, 3] for name in ("nltcs", "plants", "accidents", "dna", "tmovie")}
 DEFAULT = "default-"

@@ -8,12 +8,17 @@ struct Options {
   int64_t channels = 64;
   int64_t downsample = 2;
   int64_t blocks = 6;
+  std::string head = "mean";
   Activation activation = {.slope = Slope::kFixed};
 
   static void Describe(Declare<Options>& declare) {
     declare("channels", &Options::channels, "[1, inf)", "feature maps");
     declare("downsample", &Options::downsample, "[0, inf)", "residual blocks of stride 2");
     declare("blocks", &Options::blocks, "[0, inf)", "residual blocks of stride 1, behind those of stride 2");
+    declare(
+        "head", &Options::head, "mean|flat",
+        "the energy is linear in the means of the maps over the image, or in all their values, which knows "
+        "where something is");
     declare.All(&Options::activation);
   }
 };
@@ -41,7 +46,15 @@ Value ResnetEnergy(const EnergyContext& context, const Options& options) {
     const std::string name = "block" + std::to_string(block + 1);
     features = ResidualBlock(context, options, name, features, block < options.downsample ? 2 : 1);
   }
-  return Squeeze(Linear(context, "output", ReduceMean(features, {2, 3}), options.channels, 1), {1});
+  if (options.head == "mean")
+    return Squeeze(Linear(context, "output", ReduceMean(features, {2, 3}), options.channels, 1), {1});
+  int64_t values = options.channels;
+  for (int64_t extent : context.image_shape) {
+    for (int64_t halving = 0; halving < options.downsample; ++halving) extent = (extent + 1) / 2;
+    values *= extent;
+  }
+  return Squeeze(Linear(context, "output", Reshape(features, std::vector<int64_t>{0, values}), values, 1),
+                 {1});
 }
 
 }  // namespace

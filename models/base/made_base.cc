@@ -31,14 +31,19 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
       .When("base_view", "*");
   declare("base_blocks", &Self::base_blocks, "[0, 100]", "its residual blocks").When("base_view", "*");
   declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
+  declare("base_l1", &Self::base_l1, "[0, inf)", "penalty on the sizes of its weights: many become 0")
+      .Default("2 / rows to train on");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
   declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase")
-      .Default("5000; half of `time` where that is given");
+      .Default("8000; half of `time` where that is given");
   declare("base_batch_size", &Self::base_batch_size, "[1, 1000000]", "rows of one of these steps");
   declare("base_learning_rate", &Self::base_learning_rate, "(0, inf)",
           "at the first of them; falls to 0 like a cosine");
   declare("base_patience", &Self::base_patience, "[0, inf)",
           "ends the phase after this many validations without a lower loss; 0: never");
+  declare("base_race", &Self::base_race, "",
+          "short trainings of several bases come first, and held-out rows choose; other options than the "
+          "defaults hold for all");
 }
 
 extern const BaseKind kMadeBase;

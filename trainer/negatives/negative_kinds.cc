@@ -15,6 +15,7 @@ extern const NegativeKind kCyclicNegatives;
 extern const NegativeKind kCdNegatives;
 extern const NegativeKind kPcdNegatives;
 extern const NegativeKind kRefillNegatives;
+extern const NegativeKind kDrawsNegatives;
 extern const NegativeKind kLikelihoodNegatives;
 extern const NegativeKind kRatioMatchingNegatives;
 extern const NegativeKind kConcreteScoreNegatives;
@@ -35,6 +36,7 @@ std::span<const NegativeKind* const> NegativeKinds() {
       &kCdNegatives,
       &kPcdNegatives,
       &kRefillNegatives,
+      &kDrawsNegatives,
       &kLikelihoodNegatives,
       &kRatioMatchingNegatives,
       &kConcreteScoreNegatives,

@@ -5,6 +5,7 @@
 namespace ort_ed {
 
 extern const ObjectiveKind kEnergyDiscrepancyObjective;
+extern const ObjectiveKind kSharedDiscrepancyObjective;
 extern const ObjectiveKind kContrastiveDivergenceObjective;
 extern const ObjectiveKind kLikelihoodObjective;
 extern const ObjectiveKind kRatioMatchingObjective;
@@ -16,6 +17,7 @@ std::span<const ObjectiveKind* const> ObjectiveKinds() {
   // clang-format off
   static constexpr const ObjectiveKind* kKinds[] = {
       &kEnergyDiscrepancyObjective,
+      &kSharedDiscrepancyObjective,
       &kContrastiveDivergenceObjective,
       &kLikelihoodObjective,
       &kRatioMatchingObjective,

@@ -150,7 +150,7 @@ nlohmann::ordered_json ToJson(const TrainResult& result, const std::string& fold
     json[likelihood->reliable() ? kValidationNll : kRoughValidationNll] = likelihood->nll;
     if (likelihood->effective) json[kValidationDraws] = *likelihood->effective;
   }
-  if (result.best.step() > 0)
+  if (result.best.known())
     json["best"] = {{"step", result.best.step()}, {kValidationLoss, result.best.loss()}};
   if (result.best.nll()) json["best"][kValidationNll] = *result.best.nll();
   json["learned"] = result.learning.learned;
@@ -173,7 +173,7 @@ void Print(const TrainResult& result, const std::string& folder) {
     std::cout << fmt::format(", {:.4f} nats per held-out row ({})", likelihood->nll,
                              DescribeWay(*likelihood));
   std::cout << fmt::format("; model: {}/{}\n", folder, run_file::kModel);
-  if (result.best.step() > 0 && result.best.step() < result.step)
+  if (result.best.known() && result.best.step() < result.step)
     std::cout << fmt::format(
         "lowest validation {} {:.4f} at step {}; model: {}/{}\n", result.best.nll() ? "nats" : "loss",
         result.best.nll().value_or(result.best.loss()), result.best.step(), folder, run_file::kBestModel);

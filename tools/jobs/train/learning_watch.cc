@@ -32,7 +32,7 @@ std::string LessNoise(const RunSetup& setup) {
   if (noise.contains("block")) advice = "fewer variables erased (a smaller block)";
   if (advice.empty()) advice = "another method (method grid)";
   if (setup.base == nullptr && setup.dataset->variables.all_binary())
-    advice += ", or negatives of a learned base (base made, method refill)";
+    advice += ", or negatives of a learned base (base made)";
   return advice;
 }
 
@@ -43,10 +43,11 @@ LearningWatch::LearningWatch(const RunSetup& setup)
   constant_ = std::ranges::all_of(setup.dataset->mean, [](double mean) { return mean == 0 || mean == 1; });
   const Choice& objective = setup.options.objective;
   const BatchShape shape = setup.shape();
-  if (objective.kind != "energy-discrepancy" || shape.weighted) return;
+  const bool shared = objective.kind == "shared-discrepancy";
+  if ((objective.kind != "energy-discrepancy" && !shared) || shape.weighted) return;
   const auto given = objective.options.find("w");
   const double w = given == objective.options.end() ? 1 : std::stod(FormatOption(given->second));
-  const auto m = static_cast<double>(shape.negatives);
+  const auto m = static_cast<double>(shape.negatives * (shared ? setup.options.batch.batch_size : 1));
   if (w > 0) bounds_ = {.told_nothing = std::log((w + m) / m), .told_all = std::log(w / m)};
 }
 

@@ -72,6 +72,8 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
 TrainResult Run::Train() {
   if (step_ == 0) {
     Save();
+    if (setup_.negatives->of_network_alone() && !options_.run.validate_every.never())
+      Log(/*log=*/false, /*validate=*/true);  // the best may be the base alone
   } else {
     WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
     WriteCompanions();

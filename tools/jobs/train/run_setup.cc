@@ -20,6 +20,7 @@
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/log_z/normalised_form.h"
 #include "tools/jobs/train/export.h"
+#include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
 #include "trainer/graph/prepare_model.h"
@@ -49,8 +50,7 @@ std::string Absolute(const std::string& path) {
 
 // Negatives are made for one objective, and mean nothing to another that has methods of its own.
 void ResolveObjective(TrainOptions& options) {
-  const bool open = options.contrast.method.kind == kAutoMethod;  // all that it may become have one objective
-  const std::string own = ObjectiveOf(open ? Choice(kNoiseMethod) : options.contrast.method);
+  const std::string own = ObjectiveOf(options.contrast.method);
   const std::string& method = options.contrast.method.kind;
   Choice& objective = options.objective;
   if (objective.kind == kAutoObjective) objective.kind = own;
@@ -74,12 +74,15 @@ bool IsAtDefault(const Choice& base) {
   return GetOptions(SchemaOf<NetworkOptions>(), &given) == GetOptions(SchemaOf<NetworkOptions>(), &defaults);
 }
 
+// Methods whose negatives are drawn by a learned base.
+bool NeedsLearnedBase(const Choice& method) { return method.kind == "refill" || method.kind == "draws"; }
+
 // Where the method is known.
 void ResolveBase(TrainOptions& options) {
   NetworkOptions& network = options.network;
   // The other architectures have fields of their own that do what a base distribution does.
   const bool needs_base = !network.IsFile() && network.model.kind != "made";
-  if (network.base.kind == "auto" && options.contrast.method.kind == "refill" && needs_base &&
+  if (network.base.kind == "auto" && NeedsLearnedBase(options.contrast.method) && needs_base &&
       network.base.options.empty())
     network.base = "made";
   if (network.base.kind == "auto") {
@@ -102,8 +105,8 @@ TrainOptions Resolve(TrainOptions options) {
   if (method.kind == kAutoMethod && options.network.model.kind == "made") method = "likelihood";
   // Noise gives itself away on a base that knows the data.
   const Choice& base = options.network.base;
-  if (method.kind == kAutoMethod && (IsLearnedHere(base) || IsBaseFile(base))) method = "refill";
-  ResolveObjective(options);
+  if (method.kind == kAutoMethod && (IsLearnedHere(base) || IsBaseFile(base))) method = "draws";
+  if (method.kind != kAutoMethod) ResolveObjective(options);
   options.data.data = Absolute(options.data.data);
   options.data.validation = Absolute(options.data.validation);
   options.data.table.variables = Absolute(options.data.table.variables);
@@ -199,16 +202,17 @@ void ChooseMethod(RunSetup& setup, Observer& observer) {
   const Variables& variables = setup.dataset->variables;
   if (const auto base = ChooseLearnedBase(setup.options.network, *setup.dataset)) {
     setup.options.network.base = *base;
-    method = "refill";
+    method = "draws";
     observer.OnNotice(
         "a base is learned first, and the network on it, since noise alone teaches little where rows have so "
-        "many states (base made, whose length is base_steps; method refill)");
+        "many states (base made, whose length is base_steps; method draws)");
   } else if (variables.all_binary()) {
     method = kNoiseMethod;
   } else {
     method = MethodForCategories(variables);
     observer.OnNotice(fmt::format("the method is {}, which changes whole variables", method.kind));
   }
+  ResolveObjective(setup.options);
   ResolveBase(setup.options);
 }
 

@@ -28,10 +28,10 @@ void ExpectChosen(const TrainOptions& options, const char* method, const char* b
   EXPECT_EQ(options.network.base.kind, base);
 }
 
-TEST(ChooseBase, WideRowsLearnTheirBase) { ExpectChosen(SetUpWith({}, 2000, 40), "refill", "made"); }
+TEST(ChooseBase, WideRowsLearnTheirBase) { ExpectChosen(SetUpWith({}, 2000, 40), "draws", "made"); }
 
 TEST(ChooseBase, FewStatesAndFewRowsDoWithout) {
-  ExpectChosen(SetUpWith({}, 2000, 12), "bernoulli", "data");
+  ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data");
   ExpectChosen(SetUpWith({}, 100, 40), "bernoulli", "data");
 }
 
@@ -39,7 +39,7 @@ TEST(ChooseBase, ImagesGetAView) {
   TrainOptions options;
   options.network.image_shape = "5x8";
   const TrainOptions chosen = SetUpWith(options, 2000, 40);
-  ExpectChosen(chosen, "refill", "made");
+  ExpectChosen(chosen, "draws", "made");
   EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_view")), "5x9");
 }
 
@@ -52,7 +52,7 @@ TEST(ChooseBase, WhatWasSaidIsDone) {
   base.network.base = "none";
   ExpectChosen(SetUpWith(base, 2000, 40), "bernoulli", "none");
   base.network.base = "made";
-  ExpectChosen(SetUpWith(base, 100, 12), "refill", "made");
+  ExpectChosen(SetUpWith(base, 100, 12), "draws", "made");
   model.network.model = "rbm";
   ExpectChosen(SetUpWith(model, 2000, 40), "bernoulli", "none");
 }

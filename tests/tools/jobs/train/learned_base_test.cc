@@ -126,6 +126,26 @@ TEST(Refill, LearnsWhatTheBaseMissed) {
   }
 }
 
+TEST(Draws, LearnWhatTheBaseMissed) {
+  const Choice weak("made", {{"base_hidden", "1"}, {"base_steps", 20}, {"base_batch_size", 128}});
+  TrainOptions options = Options(kMlp, {"draws", {{"fresh", 1.0}}}, weak);
+  options.run.steps = 1;
+  EXPECT_GT(Divergence(Fit(options).model), 0.1);
+  options.run.steps = 800;
+  EXPECT_LT(Divergence(Fit(options).model), 0.02);
+}
+
+// A network that learns nothing good: the best model is the base alone, that of step 0.
+TEST(Draws, TheBestMayBeTheBaseAlone) {
+  TrainOptions options = Options(kMlp, "draws", {"made", {{"base_hidden", "20"}, {"base_steps", 300}}});
+  options.optimizer.learning_rate = 0.5;
+  options.run.steps = 30;
+  options.run.validate_every = {.steps = 10};
+  const TrainResult result = Fit(options, 400);
+  EXPECT_TRUE(result.best.known());
+  EXPECT_EQ(result.best.step(), 0);
+}
+
 TEST(Refill, EveryLengthAloneStillLearnsConditionals) {
   const Choice weak("made", {{"base_hidden", "1"}, {"base_steps", 20}, {"base_batch_size", 128}});
   TrainOptions options = Options(kMlp, {"refill", {{"shortest", kDimension}, {"longest", kDimension}}}, weak);
@@ -188,7 +208,8 @@ class Stopper : public Observer {
 };
 
 TEST_F(BaseRun, GoesOnBitForBitFromBothPhases) {
-  for (const Choice& method : {Choice("refill"), Choice("bernoulli"), Choice("pcd", {{"chain_steps", 1}})}) {
+  for (const Choice& method : {Choice("refill"), Choice("draws", {{"kept", 100}}), Choice("bernoulli"),
+                               Choice("pcd", {{"chain_steps", 1}})}) {
     SCOPED_TRACE(method.kind);
     const TrainOptions options = Small(method);
     const std::string whole = "whole-" + method.kind;

@@ -1,19 +1,13 @@
 #include "tools/jobs/train/learned_base/base_phase.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "models/architectures/energy_spec.h"
-#include "models/base/autoregressive.h"
-#include "models/base/base_distribution.h"
-#include "models/base/made_base.h"
-#include "models/graph/model_edits.h"
-#include "ort_ed/metadata.h"
-#include "ort_ed/options.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/checkpoint.h"
+#include "tools/jobs/train/learned_base/base_options.h"
+#include "tools/jobs/train/learned_base/race_bases.h"
 #include "tools/jobs/train/run.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/run_setup.h"
@@ -22,50 +16,7 @@
 namespace ort_ed {
 namespace {
 
-constexpr double kSmoothing = 0.01;  // of the means where the network begins
-constexpr int64_t kValidations = 20;
-constexpr int64_t kSteps = 5000;
-constexpr double kShareOfTime = 0.5;
-constexpr char kStepsKey[] = "base_steps";
-
-MadeBaseOptions ReadOptions(const TrainOptions& options) {
-  return MakeOptions<MadeBaseOptions>(options.network.base.options);
-}
-
-Choice ChooseNetwork(const TrainOptions& options) {
-  const MadeBaseOptions base = ReadOptions(options);
-  Choice network = {"made",
-                    {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
-  if (base.base_view.empty()) return network;
-  network.options.insert({{"view", base.base_view}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
-  return network;
-}
-
-// The options of the phase as a run of its own.
-TrainOptions PhaseOptions(const TrainOptions& options) {
-  const MadeBaseOptions base = ReadOptions(options);
-  TrainOptions phase = options;
-  phase.network = {};
-  phase.network.model = ChooseNetwork(options);
-  phase.network.image_shape = options.network.image_shape;
-  phase.network.base = "none";
-  phase.contrast.method = {"likelihood", {{"dropout", base.base_dropout}}};
-  phase.objective = kAutoObjective;
-  phase.penalties = {};
-  if (base.base_weight_decay > 0) phase.penalties.weight_decay = base.base_weight_decay;
-  phase.optimizer = {};
-  phase.optimizer.optimizer = base.base_weight_decay > 0 ? OptimizerKind::kAdamW : OptimizerKind::kAdam;
-  phase.optimizer.learning_rate = base.base_learning_rate;
-  phase.batch.batch_size = base.base_batch_size;
-  phase.batch.micro_batch = 0;
-  phase.schedule = {};
-  phase.run.steps = base.base_steps.value_or(kSteps);
-  phase.run.time.reset();
-  phase.run.validate_every = {.steps = std::max<int64_t>(1, phase.run.steps / kValidations)};
-  const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
-  phase.run.patience = validated ? base.base_patience : 0;
-  return phase;
-}
+constexpr double kShareOfTime = 0.5, kShareOfRace = 0.1;
 
 // Its own words for the progress of the phase.
 class PhaseObserver final : public Observer {
@@ -87,19 +38,29 @@ class PhaseObserver final : public Observer {
 
 // False: the observer asked to stop.
 bool PlanPhase(TrainOptions& options, const RunSources& sources, const Stopwatch& clock, Observer& observer) {
-  if (!options.run.time || ReadOptions(options).base_steps) return true;
-  RunSetup trial = SetUp(PhaseOptions(options), sources, observer);
+  if (!options.run.time || GetBaseOptions(options).base_steps) return true;
+  RunSetup trial = SetUp(BasePhaseOptions(options, *sources.dataset), sources, observer);
   const double seconds = kShareOfTime * options.run.time->seconds - clock.Seconds();
   const std::optional<int64_t> steps = StepsThatFit(trial, seconds, observer);
   if (!steps) return false;
-  options.network.base.options[kStepsKey] = *steps;
+  options.network.base.options["base_steps"] = *steps;
   observer.OnNotice(fmt::format("{} steps fit into its share of the time", *steps));
   return true;
 }
 
+// False: the observer asked to stop.
+bool ChooseByRace(TrainOptions& options, const std::shared_ptr<Dataset>& dataset, Observer& observer) {
+  if (!GetBaseOptions(options).base_race) return true;
+  std::optional<double> seconds;
+  if (options.run.time) seconds = kShareOfRace * options.run.time->seconds;
+  const std::optional<Choice> best = RaceBases(options, dataset, seconds, observer);
+  if (best) options.network.base = *best;
+  return best.has_value();
+}
+
 onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) {
   const std::string best = folder + "/" + run_file::kBestModel;
-  return result.best.step() > 0 && std::filesystem::exists(best) ? LoadedModel(best).proto() : result.model;
+  return result.best.known() && std::filesystem::exists(best) ? LoadedModel(best).proto() : result.model;
 }
 
 }  // namespace
@@ -107,36 +68,15 @@ onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) 
 bool IsLearnedHere(const Choice& base) { return base.kind == "made"; }
 bool IsBaseFile(const Choice& base) { return base.kind.ends_with(".onnx"); }
 
-void ResolveBaseSteps(Choice& base) { base.options.try_emplace(kStepsKey, kSteps); }
-
-onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) {
-  EnergySpec spec;
-  spec.architecture = ChooseNetwork(options);
-  spec.dimension = dataset.training->columns();
-  spec.image_shape = ParseImageShape(options.network.image_shape);
-  spec.variables = dataset.variables;
-  spec.seed = static_cast<uint64_t>(options.batch.seed);
-  onnx::ModelProto model;
-  try {
-    model = BuildModel(spec);
-  } catch (const OptionError& error) {  // the user knows it as an option of the base
-    if (error.key() == "image_shape") throw;
-    throw OptionError("base_" + error.key(), error.reason(), error.problem());
-  }
-  if (dataset.variables.described())
-    SetMetadata(model, metadata_key::kVariables, FormatVariables(dataset.variables));
-  SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing, dataset.variables), dataset.variables);
-  return model;
-}
-
 std::optional<onnx::ModelProto> LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
                                           const std::string& run_folder, const Stopwatch& clock,
                                           Observer& observer) {
-  const onnx::ModelProto start = BuildBase(options, *dataset);
   PhaseObserver phase_observer(observer);
+  if (!ChooseByRace(options, dataset, phase_observer)) return std::nullopt;
+  const onnx::ModelProto start = BuildBase(options, *dataset);
   if (!PlanPhase(options, {.dataset = dataset, .network = &start}, clock, phase_observer))
     return std::nullopt;
-  const TrainOptions phase = PhaseOptions(options);
+  const TrainOptions phase = BasePhaseOptions(options, *dataset);
   const std::string folder = run_folder.empty() ? "" : run_folder + "/" + run_file::kBase;
   std::optional<RunRecords> records;
   std::optional<Checkpoint> checkpoint;
@@ -158,7 +98,7 @@ std::optional<onnx::ModelProto> LearnBase(TrainOptions& options, const std::shar
                            checkpoint ? &*checkpoint : nullptr, phase_observer)
                            .Train();
   if (!result.complete) return std::nullopt;
-  if (result.best.step() > 0)
+  if (result.best.known())
     observer.OnNotice(fmt::format("the base alone: {:.4f} nats per held-out row (step {})",
                                   result.best.loss(), result.best.step()));
   if (!folder.empty()) return ReadBest(folder, result);

@@ -17,12 +17,6 @@ namespace ort_ed {
 bool IsLearnedHere(const Choice& base);
 bool IsBaseFile(const Choice& base);
 
-// The network of the base before it has learned anything: independent variables with the means of the data.
-onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
-
-// Where base_steps are not given: their default.
-void ResolveBaseSteps(Choice& base);
-
 // The first phase of a run: trains the base by maximum likelihood, in a run directory of its own inside that
 // of the run (`folder`; empty: in memory), and goes on where an earlier process was interrupted. Of a run
 // with a time it takes a share, by base_steps, which become part of the options and of the configuration in

@@ -9,9 +9,8 @@
 namespace ort_ed {
 namespace {
 
-constexpr double kFewStates = 20;    // bits: up to here likelihoods are exact, and noise learns well
-constexpr int64_t kFewRows = 500;    // a network would learn them by heart
-constexpr int64_t kManyRows = 5000;  // from here on a mixture gains more than it overfits
+constexpr double kFewStates = 10;  // bits: up to here noise learns all there is in seconds
+constexpr int64_t kFewRows = 500;  // a network would learn them by heart
 constexpr int64_t kViewHeight = 7, kViewWidth = 15;
 
 double CountBits(const Dataset& dataset) {
@@ -24,18 +23,10 @@ double CountBits(const Dataset& dataset) {
 
 Choice ImageBase(const std::vector<int64_t>& shape) {
   const int64_t height = std::min(kViewHeight, shape[0]), width = std::min(kViewWidth, shape[1] | 1);
-  return {"made", {{"base_hidden", std::vector<int64_t>{500}}, {"base_view", ShapeText({height, width})}}};
+  return {"made", {{"base_hidden", std::vector<int64_t>{300}}, {"base_view", ShapeText({height, width})}}};
 }
 
-Choice RowBase(int64_t rows) {
-  if (rows < kManyRows)
-    return {"made", {{"base_order", "random"}, {"base_dropout", 0.5}, {"base_weight_decay", 0.1}}};
-  return {"made",
-          {{"base_order", "random"},
-           {"base_orders", int64_t{4}},
-           {"base_hidden", std::vector<int64_t>{300}},
-           {"base_dropout", 0.3}}};
-}
+Choice RowBase() { return {"made", {{"base_order", "random"}, {"base_race", true}}}; }
 
 }  // namespace
 
@@ -45,7 +36,7 @@ std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dat
   if (!open || !without_fields || dataset.training_rows < kFewRows || CountBits(dataset) <= kFewStates)
     return std::nullopt;
   const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
-  return shape.empty() ? RowBase(dataset.training_rows) : ImageBase(shape);
+  return shape.empty() ? RowBase() : ImageBase(shape);
 }
 
 }  // namespace ort_ed

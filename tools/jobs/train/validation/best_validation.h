@@ -50,7 +50,8 @@ class BestValidation {
   std::optional<double> nll() const {  // nats per row
     return std::isnan(nll_) ? std::nullopt : std::optional(nll_);
   }
-  int64_t step() const { return step_; }    // 0: there was none
+  bool known() const { return !std::isinf(loss_); }
+  int64_t step() const { return step_; }
   int64_t since() const { return since_; }  // validations after it
 
  private:

@@ -1,0 +1,88 @@
+#include "tools/jobs/train/learned_base/base_options.h"
+
+#include <algorithm>
+
+#include "models/architectures/energy_spec.h"
+#include "models/base/autoregressive.h"
+#include "models/base/base_distribution.h"
+#include "models/graph/model_edits.h"
+#include "ort_ed/metadata.h"
+#include "ort_ed/options.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr double kSmoothing = 0.01;  // of the means where the network begins
+constexpr int64_t kValidations = 20;
+constexpr int64_t kSteps = 8000;
+constexpr double kPenaltyOfAllRows = 2;  // l1 of a row, times their number; docs/training.md has the trials
+
+Choice ChooseNetwork(const TrainOptions& options) {
+  const MadeBaseOptions base = GetBaseOptions(options);
+  Choice network = {"made",
+                    {{"hidden", base.base_hidden}, {"order", base.base_order}, {"orders", base.base_orders}}};
+  if (base.base_view.empty()) return network;
+  network.options.insert({{"view", base.base_view}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
+  return network;
+}
+
+double DefaultPenalty(const Dataset& dataset) {
+  return dataset.training_rows > 0 ? kPenaltyOfAllRows / static_cast<double>(dataset.training_rows) : 0;
+}
+
+}  // namespace
+
+MadeBaseOptions GetBaseOptions(const TrainOptions& options) {
+  return MakeOptions<MadeBaseOptions>(options.network.base.options);
+}
+
+TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& dataset) {
+  const MadeBaseOptions base = GetBaseOptions(options);
+  TrainOptions phase = options;
+  phase.network = {};
+  phase.network.model = ChooseNetwork(options);
+  phase.network.image_shape = options.network.image_shape;
+  phase.network.base = "none";
+  phase.contrast.method = {"likelihood", {{"dropout", base.base_dropout}}};
+  phase.objective = kAutoObjective;
+  phase.penalties = {};
+  phase.penalties.l1 = base.base_l1.value_or(DefaultPenalty(dataset));
+  if (phase.penalties.l1 > 0) phase.penalties.l1_parameters = {"*.weight"};
+  if (base.base_weight_decay > 0) phase.penalties.weight_decay = base.base_weight_decay;
+  phase.optimizer = {};
+  phase.optimizer.optimizer = base.base_weight_decay > 0 ? OptimizerKind::kAdamW : OptimizerKind::kAdam;
+  phase.optimizer.learning_rate = base.base_learning_rate;
+  phase.batch.batch_size = base.base_batch_size;
+  phase.batch.micro_batch = 0;
+  phase.schedule = {};
+  phase.run.steps = base.base_steps.value_or(kSteps);
+  phase.run.time.reset();
+  phase.run.validate_every = {.steps = std::max<int64_t>(1, phase.run.steps / kValidations)};
+  const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
+  phase.run.patience = validated ? base.base_patience : 0;
+  return phase;
+}
+
+onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) {
+  EnergySpec spec;
+  spec.architecture = ChooseNetwork(options);
+  spec.dimension = dataset.training->columns();
+  spec.image_shape = ParseImageShape(options.network.image_shape);
+  spec.variables = dataset.variables;
+  spec.seed = static_cast<uint64_t>(options.batch.seed);
+  onnx::ModelProto model;
+  try {
+    model = BuildModel(spec);
+  } catch (const OptionError& error) {  // the user knows it as an option of the base
+    if (error.key() == "image_shape") throw;
+    throw OptionError("base_" + error.key(), error.reason(), error.problem());
+  }
+  if (dataset.variables.described())
+    SetMetadata(model, metadata_key::kVariables, FormatVariables(dataset.variables));
+  SetOutputBias(model, SmoothedMean(dataset.mean, kSmoothing, dataset.variables), dataset.variables);
+  return model;
+}
+
+void ResolveBaseSteps(Choice& base) { base.options.try_emplace("base_steps", kSteps); }
+
+}  // namespace ort_ed

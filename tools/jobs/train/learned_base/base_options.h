@@ -1,0 +1,23 @@
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "models/base/made_base.h"
+#include "tools/jobs/data/dataset.h"
+#include "tools/jobs/train/train_options.h"
+
+namespace ort_ed {
+
+// The options of `base made` in those of a run.
+MadeBaseOptions GetBaseOptions(const TrainOptions& options);
+
+// The options of the phase in which the base learns, as a run of its own.
+TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& dataset);
+
+// The network of the base before it has learned anything: independent variables with the means of the data.
+onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
+
+// Where base_steps are not given: their default.
+void ResolveBaseSteps(Choice& base);
+
+}  // namespace ort_ed

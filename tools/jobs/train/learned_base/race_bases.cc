@@ -1,0 +1,104 @@
+#include "tools/jobs/train/learned_base/race_bases.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "tools/jobs/train/learned_base/base_options.h"
+#include "tools/jobs/train/run.h"
+#include "tools/jobs/train/steps/plan_steps.h"
+
+namespace ort_ed {
+namespace {
+
+constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500;
+
+struct Candidate {
+  const char* name;
+  OptionMap options;
+};
+
+// Which of them is best depends on how many rows there are and how far they are from a sum of pairs:
+// docs/training.md has the trials.
+std::vector<Candidate> Candidates(const Dataset& dataset) {
+  const double rows = static_cast<double>(std::max<int64_t>(1, dataset.training_rows));
+  return {
+      {"one network", {{"base_dropout", 0.2}, {"base_l1", 1 / rows}}},
+      {"one with strong dropout", {{"base_dropout", 0.5}, {"base_l1", 2 / rows}}},
+      {"a mixture of four",
+       {{"base_orders", int64_t{4}},
+        {"base_hidden", std::vector<int64_t>{300}},
+        {"base_dropout", 0.2},
+        {"base_l1", 0.25 / rows}}},
+      {"direct connections",
+       {{"base_hidden", std::vector<int64_t>{1}}, {"base_dropout", 0.0}, {"base_l1", 4 / rows}}},
+  };
+}
+
+// What stands at its default is open: the configuration of a run names everything.
+TrainOptions WithBase(TrainOptions options, const OptionMap& candidate) {
+  const MadeBaseOptions unchosen;
+  const OptionMap defaults = GetOptions(SchemaOf<MadeBaseOptions>(), &unchosen);
+  OptionMap& given = options.network.base.options;
+  given.erase("base_race");
+  for (const auto& [key, value] : candidate) {
+    const auto found = given.find(key);
+    const bool open = found == given.end() || FormatOption(found->second) == FormatOption(defaults.at(key));
+    if (open) given[key] = value;
+  }
+  return options;
+}
+
+int64_t TrialSteps(const TrainOptions& options) {
+  const int64_t steps = GetBaseOptions(options).base_steps.value_or(kMostSteps * kTrialShare);
+  return std::clamp(steps / kTrialShare, std::min(steps, kFewestSteps), kMostSteps);
+}
+
+// Nothing: stopped.
+std::optional<double> Try(const TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
+                          std::optional<double> seconds, Observer& observer) {
+  const onnx::ModelProto start = BuildBase(options, *dataset);
+  TrainOptions phase = WithBase(options, {});
+  phase.network.base.options["base_steps"] = TrialSteps(options);
+  phase = BasePhaseOptions(phase, *dataset);
+  const RunSources sources{.dataset = dataset, .network = &start};
+  if (seconds) {
+    RunSetup setup = SetUp(phase, sources, observer);
+    const std::optional<int64_t> fit = StepsThatFit(setup, *seconds, observer);
+    if (!fit) return std::nullopt;
+    phase.run.steps = std::min(phase.run.steps, *fit);
+    phase.run.validate_every.steps = std::max<int64_t>(1, phase.run.steps / 5);
+  }
+  TrainResult result = Run(SetUp(phase, sources, observer), nullptr, nullptr, observer).Train();
+  if (!result.complete) return std::nullopt;
+  return result.best.known() ? result.best.loss() : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::optional<Choice> RaceBases(const TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
+                                std::optional<double> seconds, Observer& observer) {
+  const std::vector<Candidate> candidates = Candidates(*dataset);
+  Choice best = WithBase(options, candidates[0].options).network.base;
+  if (dataset->validation.rows == 0) return best;
+  if (seconds) *seconds /= static_cast<double>(candidates.size());
+  std::string told;
+  const char* winner = "";
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates) {
+    const TrainOptions trial = WithBase(options, candidate.options);
+    const std::optional<double> nats = Try(trial, dataset, seconds, observer);
+    if (!nats) return std::nullopt;
+    told += fmt::format("{}{} {:.3f}", told.empty() ? "" : ", ", candidate.name, *nats);
+    if (*nats >= lowest) continue;
+    lowest = *nats;
+    winner = candidate.name;
+    best = trial.network.base;
+  }
+  observer.OnNotice(
+      fmt::format("nats per held-out row after short trainings: {}; it will be {}", told, winner));
+  return best;
+}
+
+}  // namespace ort_ed
