@@ -119,6 +119,12 @@ TEST_F(MixedModel, SamplesFollowTheModelAndWhatIsKnown) {
   const SampleResult some = Sample(Load(), start, options, {}, quiet_);
   std::vector<uint8_t> known = {0, 1, 0, kMissingValue, 0, 0, 1, 0, kMissingValue, 1, 0};
   ExpectLaw(Count(some.rows, 11), Conditional(known), "two unknown");
+
+  const SampleResult exact = Sample(Load(), {}, {.samples = 4000}, {}, quiet_);
+  EXPECT_EQ(exact.sampler, "exact");
+  ExpectLaw(Count(exact.rows, 11), law_, "exact");
+  ExpectLaw(Count(Sample(Load(), start, {.samples = 4000}, {}, quiet_).rows, 11), Conditional(known),
+            "exact, two unknown");
 }
 
 // A mask has a value for each column of the table, whatever bits stand for it.
