@@ -150,7 +150,8 @@ void RunSample(const SampleCommand& command) {
   std::optional<SamplePicture> picture;
   if (!command.png.empty()) picture.emplace(command, model);
   const bool as_table = model.variables().described() && IsTableName(command.output);
-  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed)
+  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed,
+                                                  {.cells = start.cells, .chains = schedule.chains})
                                 : CreateBitFile(command.output, {.columns = model.dimension()});
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});
