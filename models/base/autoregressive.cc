@@ -48,6 +48,12 @@ bool HaveSameStates(const Variables& a, const Variables& b) {
   return a.all_binary() && b.all_binary();
 }
 
+std::string CountVariables(const onnx::ModelProto& model, int64_t dimension) {
+  const Variables variables = GetVariables(model, dimension);
+  const std::string bits = variables.all_binary() ? "" : " in " + std::to_string(dimension) + " bits";
+  return std::to_string(variables.size()) + " variables" + bits;
+}
+
 // Every network has one.
 std::string OutputBias(int64_t network) {
   return kBaseTensorPrefix + BaseNetworkPrefix(network) + "output.bias";
@@ -131,8 +137,8 @@ void AddAutoregressiveBase(onnx::ModelProto& model, const onnx::ModelProto& base
       "a base must be a normalised model: one trained with model made, or by base made in an earlier run");
   Require(!HasBase(model), "the model already has a base distribution");
   Require(of_base.dimension == contract.dimension,
-          "the base distribution has " + std::to_string(of_base.dimension) + " variables, the model " +
-              std::to_string(contract.dimension));
+          "the base distribution has " + CountVariables(base, of_base.dimension) + ", the model " +
+              CountVariables(model, contract.dimension));
   Require(HaveSameStates(GetVariables(base, contract.dimension), GetVariables(model, contract.dimension)),
           "the base distribution knows other variables than the model: their names or states differ");
 

@@ -20,8 +20,8 @@ constexpr double kNormalised = 1e-4;
 void CheckMean(std::span<const float> mean, const Variables& variables) {
   if (static_cast<int64_t>(mean.size()) != variables.dimension()) {
     throw Error(ErrorCode::kInvalidArgument, "the base distribution has " + std::to_string(mean.size()) +
-                                                 " variables, the model " +
-                                                 std::to_string(variables.dimension()));
+                                                 (variables.all_binary() ? " variables" : " bits") +
+                                                 ", the model " + std::to_string(variables.dimension()));
   }
   for (int64_t v = 0; v < variables.size(); ++v) {
     const auto own =
@@ -34,9 +34,11 @@ void CheckMean(std::span<const float> mean, const Variables& variables) {
   }
   for (size_t i = 0; i < mean.size(); ++i) {
     if (mean[i] > 0 && mean[i] < 1) continue;
-    throw Error(ErrorCode::kInvalidArgument, "the base mean of variable " + std::to_string(i) + " is " +
-                                                 Decimal(mean[i]) +
-                                                 "; it must lie between 0 and 1, so smooth it");
+    throw Error(ErrorCode::kInvalidArgument,
+                "the base mean of " +
+                    (variables.all_binary() ? "variable " + std::to_string(i)
+                                            : variables.BitName(static_cast<int64_t>(i))) +
+                    " is " + Decimal(mean[i]) + "; it must lie between 0 and 1, so smooth it");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/base/base_distribution.h"
 #include "models/base/base_kind.h"
+#include "models/base/made_base.h"
 #include "models/graph/model_edits.h"
 #include "ort_ed/metadata.h"
 
@@ -21,10 +22,20 @@ void AttachMean(onnx::ModelProto& model, const BaseContext& context, const MeanO
   AddBaseDistribution(model, SmoothedMean(context.mean, options.base_smoothing, variables));
 }
 
+// Of all that it may become; an option of made chooses made, which is done before a base is attached.
+struct AutoOptions {
+  MeanOptions mean;
+  MadeBaseOptions made;
+  static void Describe(Declare<AutoOptions>& declare) {
+    declare.All(&AutoOptions::mean);
+    declare.All(&AutoOptions::made);
+  }
+};
+
 // These architectures have no fields of their own that do what a base distribution does.
-void AttachWhereUseful(onnx::ModelProto& model, const BaseContext& context, const MeanOptions& options) {
+void AttachWhereUseful(onnx::ModelProto& model, const BaseContext& context, const AutoOptions& options) {
   const std::string architecture = GetMetadata(model, metadata_key::kArchitecture);
-  if (architecture == "mlp" || architecture == "resnet") AttachMean(model, context, options);
+  if (architecture == "mlp" || architecture == "resnet") AttachMean(model, context, options.mean);
 }
 
 struct NoOptions {
@@ -36,8 +47,10 @@ void AttachNothing(onnx::ModelProto&, const BaseContext&, const NoOptions&) {}
 }  // namespace
 
 extern const BaseKind kAutoBase, kDataBase, kNoBase;
-const BaseKind kAutoBase = MakeBaseKind<MeanOptions, AttachWhereUseful>(
-    "auto", "with method auto and many states made; else data for mlp and resnet, none for others");
+const BaseKind kAutoBase = MakeBaseKind<AutoOptions, AttachWhereUseful>(
+    "auto",
+    "with method auto and many states, or an option of made, made; else data for mlp and resnet, none for "
+    "others");
 const BaseKind kDataBase =
     MakeBaseKind<MeanOptions, AttachMean>("data", "independent variables with the frequencies of the data");
 const BaseKind kNoBase = MakeBaseKind<NoOptions, AttachNothing>("none", "the network alone");

@@ -32,7 +32,14 @@ constexpr std::array kForeignFormats = {
                   "is compressed with xz; decompress it first, or use gzip"},
     ForeignFormat{"BZh", "is compressed with bzip2; decompress it first, or use gzip"},
     ForeignFormat{"\x89HDF", "is an HDF5 file; save the array as .npy or .csv"},
-    ForeignFormat{"PAR1", "is a Parquet file; save the table as .npy or .csv"},
+    ForeignFormat{
+        "PAR1",
+        "is a Parquet file, which is not read; make a CSV of it first, for example: python3 -c \"import "
+        "pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)\""},
+    ForeignFormat{
+        "ARROW1",
+        "is an Arrow file (.arrow, .feather), which is not read; make a CSV of it first, for example: "
+        "python3 -c \"import pandas; pandas.read_feather('x.feather').to_csv('x.csv', index=False)\""},
     ForeignFormat{"MATLAB", "is a MATLAB file; save the array as .npy or .csv"},
     ForeignFormat{"\x89PNG", "is a picture; save the pixels as .npy or .csv"},
     ForeignFormat{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},

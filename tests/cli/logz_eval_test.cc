@@ -312,7 +312,8 @@ TEST(LogZCommand, ADamagedStateIsRefused) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 6);
   WriteFileAtomically(folder.File("state"), "not a state");
-  const CommandResult result = RunOrtEd({"logz", model, "--state", folder.File("state")});
+  const CommandResult result =
+      RunOrtEd({"logz", model, "--temperatures", "9", "--state", folder.File("state")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("name another file"));
   EXPECT_TRUE(std::filesystem::exists(folder.File("state")));
@@ -353,6 +354,23 @@ TEST(LogZCommand, AModelThatChangesDuringTheWorkIsNotWrittenTo) {
   EXPECT_EQ(FileContents(model), changed);
 }
 
+TEST(LogZCommand, UnlessToldOtherwiseItIsExactWhereThatIsCheap) {
+  const TempDir folder;
+  const std::string wide = WriteModel(folder, "rbm", 21, {{"hidden", "2"}});
+  EXPECT_THAT(RunJson({"logz", wide})["method"].get<std::string>(), HasSubstr("ais, gibbs"));
+  const std::string model = WriteModel(folder, "rbm", 6, {{"hidden", "2"}});
+  const json exact = RunJson({"logz", model, "--estimator", "exact"});
+  EXPECT_EQ(RunJson({"logz", model, "--write"}), exact);
+  EXPECT_EQ(RunJson({"inspect", model})["metadata"]["ort_ed.log_z_method"], "exact");
+  // What only annealing has is taken as a wish for it.
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--temperatures", "9"}, {"--sampler", "gwg"}, {"--base", "uniform"}}) {
+    std::vector<std::string> arguments = {"logz", model};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    EXPECT_THAT(RunJson(arguments)["method"].get<std::string>(), HasSubstr("ais, ")) << options[0];
+  }
+}
+
 TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 6), rows = WriteRows(folder, 6);
@@ -366,18 +384,16 @@ TEST(LogZCommand, OptionsThatWouldDoNothingOrHarmAreMisuse) {
   };
   fails({"--state", model}, "--state would overwrite");
   fails({"--method", "raise", "--data", rows, "--state", rows}, "--state would overwrite");
-  fails({"--data", rows}, "--data has no effect with --estimator ais");
+  fails({"--data", rows}, "--data has no effect with --estimator auto");
   fails({"--method", "exact", "--state", folder.File("state")}, "--state has no effect");
   fails({"--method", "is", "--state", folder.File("state")}, "--state has no effect");
   fails({"--method", "exact", "--step-size", "0.3"}, "--step-size has no effect with --estimator exact");
   fails({"--method", "exact", "--chains", "8"},
         "--chains has no effect with --estimator exact; it belongs to ais, raise, auto");
   fails({"--method", "is", "--sampler", "gwg"}, "--sampler has no effect with --estimator is");
-  fails({"--proposals", "9"}, "--proposals has no effect with --estimator ais; it belongs to is");
+  fails({"--proposals", "9"}, "--proposals has no effect with --estimator auto; it belongs to is");
   fails({"--step-size", "0.3"}, "--step-size has no effect with --sampler gibbs; it belongs to dmala");
   fails({"--method", "exact", "--seed", "3"}, "--seed has no effect with --estimator exact");
-  fails({"--method", "auto", "--temperatures", "9"},
-        "--temperatures has no effect with --estimator auto: with 6 variables");
   fails({"--state", ""}, "--state needs a value");
 }
 
@@ -445,7 +461,6 @@ TEST(EvalCommand, WhatCannotBeComparedIsToldBeforeTheWork) {
         "--sampler has no effect with --samples 0");
   fails(WriteRows(folder, 10), {"--estimator", "exact", "--samples", "0", "--updates", "3"},
         "--updates has no effect with --samples 0");
-  fails(WriteRows(folder, 10), {"--chains", "8"}, "--chains has no effect with --estimator auto");
   fails(WriteRows(folder, 10), {"--mmd-null", "-1"}, "--mmd-null");
   fails(WriteRows(folder, 10), {"--log-z", "ais", "--raise-rows", "-1"}, "--raise-rows");
   fails(WriteRows(folder, 10), {"--density", "pinwheel"}, "32 variables");

@@ -88,6 +88,20 @@ std::map<int, double> CountsOf(const RowTable& table) {
   return counts;
 }
 
+// x_0 = 1 is known in every first row, x_2 = 0 in every second.
+void ExpectFilled(const RowTable& filled, const std::map<int, double>& law, const std::string& model) {
+  for (int row = 0; row < 2; ++row) {
+    std::map<int, double> conditional, counts;
+    double total = 0;
+    for (const auto& [state, p] : law)
+      if (row == 0 ? (state & 1) != 0 : (state & 4) == 0) total += conditional[state] = p;
+    for (auto& [state, p] : conditional) p /= total;
+    for (int64_t i = row; i < filled.rows; i += 2) ++counts[StateOf(filled.Row(i))];
+    const ChiSquare test = ChiSquareTest(counts, conditional);
+    EXPECT_TRUE(test.Passes()) << model << " row " << row << " " << test.statistic;
+  }
+}
+
 class Sample : public testing::Test {
  protected:
   void SetUp() override {
@@ -119,6 +133,44 @@ TEST_F(Sample, DrawsFromTheModel) {
       EXPECT_TRUE(test.Passes()) << model << " " << beta << " " << test.statistic;
     }
   }
+}
+
+// Nobody has to know how long chains must be where there need not be any.
+TEST_F(Sample, FewStatesAreDrawnWithoutChains) {
+  const std::string out = folder_.File("x.npy"), holes = Write("holes.csv", "a,b,c\n1,,\n,?,0\n");
+  for (const auto& [model, energy] : {std::pair{ring_, &RingEnergy}, {soft_, &SoftEnergy}}) {
+    const CommandResult all = Run({model, "-n", "20000", "--beta", "0.5", "-o", out});
+    ASSERT_EQ(all.exit_code, 0) << all.err;
+    EXPECT_THAT(all.err,
+                HasSubstr("exact: independent draws by the probabilities of all states (8 energies)"));
+    const ChiSquare test = ChiSquareTest(CountsOf(ReadRows(out)), LawOf(energy, 0.5));
+    EXPECT_TRUE(test.Passes()) << model << " " << test.statistic;
+    ASSERT_EQ(Run({model, "--clamp", holes, "-n", "20000", "-o", out}).exit_code, 0);
+    ExpectFilled(ReadRows(out), LawOf(energy, 1), model);
+  }
+  const std::vector<uint8_t> drawn = ReadRows(out).values;
+  ASSERT_EQ(Run({soft_, "--clamp", holes, "-n", "20000", "--threads", "3", "-o", out}).exit_code, 0);
+  EXPECT_EQ(ReadRows(out).values, drawn);
+  ASSERT_EQ(Run({soft_, "--clamp", holes, "-n", "20000", "--seed", "3", "-o", out}).exit_code, 0);
+  EXPECT_NE(ReadRows(out).values, drawn);
+  const CommandResult told = Run({soft_, "-n", "5", "--json", "-o", out});
+  const auto json = nlohmann::json::parse(told.out);
+  EXPECT_EQ(json["sampler"], "exact");
+  EXPECT_TRUE(json["diagnostics"]["energy"]["r_hat"].is_null());
+  // What is said about chains is a wish for them.
+  const CommandResult chains = Run({soft_, "-n", "5", "--steps", "20", "--json", "-o", out});
+  EXPECT_EQ(nlohmann::json::parse(chains.out)["sampler"], "gibbs");
+}
+
+TEST_F(Sample, ExactHasNoChains) {
+  const std::string out = folder_.File("x.npy"), init = Write("init.csv", "1,0,1\n");
+  EXPECT_EQ(Run({soft_, "--sampler", "exact", "-o", out}).exit_code, 0);
+  const CommandResult steps = Run({soft_, "--sampler", "exact", "--steps", "9", "-o", out});
+  EXPECT_EQ(steps.exit_code, 2);
+  EXPECT_THAT(steps.err, HasSubstr("--steps has no effect with --sampler exact"));
+  const CommandResult started = Run({soft_, "--sampler", "exact", "--init", init, "-o", out});
+  EXPECT_EQ(started.exit_code, 1);
+  EXPECT_THAT(started.err, HasSubstr("no chains that could start"));
 }
 
 TEST_F(Sample, SeedDecidesNotThreads) {
@@ -226,25 +278,13 @@ TEST_F(Sample, GradientGuidedSamplersTakeAnEnergyOfAnyName) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
-// x_0 = 1 is known in the first row, x_2 = 0 in the second.
 TEST_F(Sample, FillsMissingCells) {
   const std::string holes = Write("holes.csv", "a,b,c\n1,,\n,?,0\n");
   for (const auto& [model, energy] : {std::pair{ring_, &RingEnergy}, {soft_, &SoftEnergy}}) {
     const CommandResult result =
         Run({model, "--clamp", holes, "-n", "20000", "--steps", "30", "-o", folder_.File("x.npy")});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    const RowTable filled = ReadRows(folder_.File("x.npy"));
-    const auto law = LawOf(energy, 1);
-    for (int row = 0; row < 2; ++row) {
-      std::map<int, double> conditional, counts;
-      double total = 0;
-      for (const auto& [state, p] : law)
-        if (row == 0 ? (state & 1) != 0 : (state & 4) == 0) total += conditional[state] = p;
-      for (auto& [state, p] : conditional) p /= total;
-      for (int64_t i = row; i < filled.rows; i += 2) ++counts[StateOf(filled.Row(i))];
-      const ChiSquare test = ChiSquareTest(counts, conditional);
-      EXPECT_TRUE(test.Passes()) << model << " row " << row << " " << test.statistic;
-    }
+    ExpectFilled(ReadRows(folder_.File("x.npy")), LawOf(energy, 1), model);
   }
 }
 
@@ -290,13 +330,15 @@ TEST_F(Sample, RefusesWhatCannotBe) {
     EXPECT_FALSE(std::filesystem::exists(out));
   };
   fails(1,
-        "--sampler must be one of gibbs, block-gibbs, gwg, dula, dmala, pas, refill, tempering, not 'gips'",
+        "--sampler must be one of auto, exact, gibbs, block-gibbs, gwg, dula, dmala, pas, refill, tempering, "
+        "not "
+        "'gips'",
         {ring_, "--sampler", "gips"});
   fails(2, "--steps", {ring_, "--steps", "0"});
   fails(2, "--steps must be 1000 or more",
         {ring_, "-n", "1000", "--chains", "1", "--burn-in", "0", "--steps", "10"});
   fails(1, "systematic, random", {ring_, "--scan", "both"});
-  fails(2, "--flips has no effect with --sampler gibbs; it belongs to gwg", {ring_, "--flips", "2"});
+  fails(2, "--flips has no effect with --sampler auto; it belongs to gwg", {ring_, "--flips", "2"});
   fails(2, "--inner has no effect with --sampler pas; it belongs to tempering",
         {ring_, "--sampler", "pas", "--inner", "gwg"});
   fails(2, "--block has no effect with --sampler tempering",

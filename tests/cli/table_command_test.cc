@@ -178,11 +178,23 @@ TEST_F(TableCommand, WhatIsLearnedIsSampledFilledAndExplained) {
       RunOrtEd({"sample", model, "--init", Path("samples.csv"), "--steps", "2", "-o", "-"}).out;
   EXPECT_EQ(std::ranges::count(start, '\n'), 31);
 
+  // What is given stays as it was written: a value within a bin, and a category that was never seen.
+  WriteBytes(Path("given.csv"), "age,drink,size,member\n050,cocoa,,true\n51,cocoa,,true\n");
+  for (const Arguments& how : {Arguments{}, {"--steps", "20", "-n", "6", "--chains", "3"}}) {
+    Arguments arguments = {"sample", model, "--clamp", Path("given.csv"), "-o", "-"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const CommandResult given = RunOrtEd(arguments);
+    ASSERT_EQ(given.exit_code, 0) << given.err;
+    const std::string first = "050,cocoa,[A-Z()a-z]*,true\n", second = "51,cocoa,[A-Z()a-z]*,true\n";
+    EXPECT_THAT(given.out, testing::MatchesRegex("age,drink,size,member\n" + first + second +
+                                                 (how.empty() ? "" : first + first + second + first)));
+  }
+
   WriteBytes(Path("holes.csv"), "who,age,drink,size,member\n1,50,tea,,true\n2,,milk,S,\n");
   const CommandResult filled =
       RunOrtEd({"sample", model, "--clamp", Path("holes.csv"), "--steps", "20", "-o", "-"});
   ASSERT_EQ(filled.exit_code, 0) << filled.err;
-  EXPECT_THAT(filled.out, testing::MatchesRegex("age,drink,size,member\n[0-9]+,tea,[A-Z()a-z]*,true\n"
+  EXPECT_THAT(filled.out, testing::MatchesRegex("age,drink,size,member\n50,tea,[A-Z()a-z]*,true\n"
                                                 "[0-9]*,milk,S,(true|false)\n"));
   const CommandResult imputed =
       RunOrtEd({"impute", model, Path("holes.csv"), "--steps", "20", "-o", Path("probabilities.csv")});

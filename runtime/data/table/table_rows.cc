@@ -34,12 +34,14 @@ class EncodedRows final : public TableRows {
   std::optional<int64_t> rows() const override { return std::nullopt; }
   int64_t omitted() const override { return omitted_; }
   const std::vector<std::string>& ids() const override { return ids_; }
+  const std::vector<std::string>& cells() const override { return cells_; }
 
   int64_t Read(std::span<uint8_t> rows) override {
     const auto dimension = static_cast<size_t>(columns());
     const auto wanted = static_cast<int64_t>(rows.size() / dimension);
     int64_t done = 0;
     ids_.clear();
+    cells_.clear();
     while (done < wanted) {
       if (done > 0 && table_.MustWait()) break;  // what is there comes first
       if (!std::exchange(pending_, false) && !table_.Next()) break;
@@ -48,6 +50,7 @@ class EncodedRows final : public TableRows {
         continue;
       }
       if (id_) ids_.push_back(table_.cells()[*id_]);
+      if (options_.keep_cells) KeepCells();
       ++done;
     }
     if (done == 0 && !any_)
@@ -122,6 +125,13 @@ class EncodedRows final : public TableRows {
     return true;
   }
 
+  void KeepCells() {
+    for (const size_t place : places_) {
+      const std::string& cell = table_.cells()[place];
+      cells_.push_back(IsMissingCell(cell) ? "" : cell);
+    }
+  }
+
   std::optional<int64_t> Encode(size_t variable, const std::string& cell) const {
     try {
       return encoders_[variable].Encode(cell);
@@ -137,7 +147,7 @@ class EncodedRows final : public TableRows {
   std::vector<size_t> places_;  // of the variables among the columns
   std::vector<std::string> header_lacks_;
   std::optional<size_t> id_;
-  std::vector<std::string> ids_;
+  std::vector<std::string> ids_, cells_;
   bool pending_ = false;  // the first record is a row
   bool any_ = false;
   int64_t omitted_ = 0;

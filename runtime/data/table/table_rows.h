@@ -18,7 +18,8 @@ struct TableRowOptions {
   bool allow_missing = false;
   // A row with a missing cell of a variable without such a state is left out, instead of an error.
   bool omit_missing = false;
-  std::string id = "";  // a column that is carried along
+  std::string id = "";      // a column that is carried along
+  bool keep_cells = false;  // as they are written
 };
 
 // The rows of a text table as the bits of `variables`. Columns are found by their names in the header, in any
@@ -30,6 +31,8 @@ class TableRows : public RowReader {
   virtual int64_t omitted() const = 0;  // rows so far that were left out
   // The cells of the column `id` of the rows that Read() gave last.
   virtual const std::vector<std::string>& ids() const = 0;
+  // With `keep_cells` the cells of these rows, rows x variables; of missing ones the text is empty.
+  virtual const std::vector<std::string>& cells() const = 0;
 };
 std::unique_ptr<TableRows> OpenTableRows(InputStream stream, const Variables& variables,
                                          const TableRowOptions& options = {});

@@ -1,5 +1,7 @@
 #include "runtime/data/table/table_writer.h"
 
+#include <utility>
+
 #include "ort_ed/random.h"
 #include "runtime/data/table/variable_codec.h"
 
@@ -16,10 +18,11 @@ std::vector<std::string> Names(const Variables& variables) {
 
 class TableFile : public RowWriter<uint8_t> {
  public:
-  TableFile(const std::string& path, const Variables& variables, uint64_t seed)
+  TableFile(const std::string& path, const Variables& variables, uint64_t seed, GivenCells given)
       : writer_(path, Names(variables)),
         variables_(variables),
         seed_(seed),
+        given_(std::move(given)),
         missing_(variables.size() == 1 ? "NA" : ""),  // a blank line would be no row
         cells_(static_cast<size_t>(variables.size())) {}
 
@@ -27,9 +30,13 @@ class TableFile : public RowWriter<uint8_t> {
     const auto dimension = static_cast<size_t>(variables_.dimension());
     for (; !rows.empty(); rows = rows.subspan(dimension), ++row_) {
       RandomStream random(seed_, kValuePurpose, 0, row_);
-      for (int64_t v = 0; v < variables_.size(); ++v)
-        cells_[static_cast<size_t>(v)] =
-            DecodeState(variables_[v], variables_.State(rows.data(), v), random, missing_);
+      const std::string* const given = Given();
+      for (int64_t v = 0; v < variables_.size(); ++v) {
+        // Drawn in any case: what is given in one cell does not change what is drawn in another.
+        std::string drawn = DecodeState(variables_[v], variables_.State(rows.data(), v), random, missing_);
+        const bool own = given != nullptr && !given[v].empty();
+        cells_[static_cast<size_t>(v)] = own ? given[v] : std::move(drawn);
+      }
       writer_.Write(cells_);
     }
     writer_.FlushIfLive();
@@ -37,9 +44,18 @@ class TableFile : public RowWriter<uint8_t> {
   void Commit() override { writer_.Commit(); }
 
  private:
+  // The cells that were given for this row; null: none.
+  const std::string* Given() const {
+    if (given_.cells.empty()) return nullptr;
+    const auto columns = static_cast<uint64_t>(variables_.size());
+    return given_.cells.data() +
+           row_ % static_cast<uint64_t>(given_.chains) % (given_.cells.size() / columns) * columns;
+  }
+
   CellWriter writer_;
   Variables variables_;
   uint64_t seed_;
+  GivenCells given_;
   std::string missing_;
   std::vector<std::string> cells_;
   uint64_t row_ = 0;
@@ -70,8 +86,8 @@ void CellWriter::Write(std::span<const std::string> cells) {
 }
 
 std::unique_ptr<RowWriter<uint8_t>> CreateTableFile(const std::string& path, const Variables& variables,
-                                                    uint64_t seed) {
-  return std::make_unique<TableFile>(path, variables, seed);
+                                                    uint64_t seed, GivenCells given) {
+  return std::make_unique<TableFile>(path, variables, seed, std::move(given));
 }
 
 }  // namespace ort_ed

@@ -30,9 +30,16 @@ class CellWriter {
   char separator_;
 };
 
+// Cells that the user gave and that are written as they are. Row i of the output has those of row
+// (i mod chains) mod rows; an empty text is none.
+struct GivenCells {
+  std::vector<std::string> cells = {};  // rows x variables
+  int64_t chains = 1;
+};
+
 // Rows of bits as the table that they stand for: a column for each variable, in the user's own labels and
 // units. Values within bins are drawn by the seed and the number of the row.
 std::unique_ptr<RowWriter<uint8_t>> CreateTableFile(const std::string& path, const Variables& variables,
-                                                    uint64_t seed);
+                                                    uint64_t seed, GivenCells given = {});
 
 }  // namespace ort_ed

@@ -59,6 +59,8 @@ const std::vector<BadFile>& BadFiles() {
       {"an empty cell", "x.csv", "0,1\n0,\n", {"line 2, column 2", "empty"}},
       {"an empty file", "x.csv", "", {"is empty"}},
       {"an empty .npy", "x.npy", "", {"is empty"}},
+      {"a Parquet file", "x.csv", "PAR1\x15\4\x15\x10"s, {"Parquet", "read_parquet", "to_csv"}},
+      {"an Arrow file", "x.feather", "ARROW1\0\0\xff\xff\xff\xff"s, {"Arrow", "read_feather", "to_csv"}},
       {"an empty gzip", "x.csv.gz", Gzip(""), {"is empty"}},
       {"only blank lines", "x.csv", "\n \n\n", {"no rows"}},
       {"a header only", "x.csv", "a,b,c\n", {"a header but no rows"}},

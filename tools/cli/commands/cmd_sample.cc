@@ -14,7 +14,6 @@
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/device_options.h"
-#include "tools/jobs/sample/chains.h"
 #include "tools/jobs/sample/sample.h"
 #include "tools/picture/pictures.h"
 
@@ -41,7 +40,8 @@ struct SampleCommand {
         "clamp", &C::clamp, "FILE",
         "conditional sampling: with --init a mask of a value for each variable (1 keeps it), one row or one "
         "for each row of --init; without it rows with empty cells (or NaN), which are filled");
-    declare("trace", &C::trace, "FILE", "energies of all chains after every step, steps x chains, .npy");
+    declare("trace", &C::trace, "FILE", "energies of all chains after every step, steps x chains, .npy")
+        .When("sampler", "!exact");
     declare("png", &C::png, "FILE", "a picture of the first 100 samples, each as an image");
     declare("shape", &C::shape, "HxW", "of that image").Default("as the model says").When("png", "*");
     declare("json", &C::json, "", "print the diagnostics as JSON on the standard output");
@@ -89,10 +89,16 @@ std::string EnergySize(const Diagnostics& diagnostics) {
                      diagnostics.ess_per_second, diagnostics.ess_per_evaluation);
 }
 
-void Report(const SampleResult& result, const std::string& sampler, Terminal& terminal) {
+void Report(const SampleResult& result, Terminal& terminal) {
   const Diagnostics& diagnostics = result.diagnostics;
+  if (result.sampler == "exact") {
+    terminal.OnNotice(
+        fmt::format("exact: independent draws by the probabilities of all states ({} energies), no chains",
+                    diagnostics.energy_evaluations));
+    return;
+  }
   terminal.OnNotice(
-      fmt::format("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", sampler,
+      fmt::format("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", result.sampler,
                   result.quadratic ? " (quadratic energy)" : "", Figure(diagnostics.acceptance_rate, 3),
                   Figure(diagnostics.jump_distance, 2, " variables per record"), diagnostics.draws));
   if (!std::isnan(diagnostics.swap_rate))
@@ -123,7 +129,7 @@ nlohmann::ordered_json ToJson(const SampleCommand& command, const SampleResult& 
   return {{"model", command.model},         {"output", command.output},
           {"samples", result.samples},      {"chains", result.schedule.chains},
           {"steps", result.schedule.steps}, {"burn_in", result.schedule.burn_in},
-          {"thin", result.schedule.thin},   {"sampler", command.sample.SamplerName()},
+          {"thin", result.schedule.thin},   {"sampler", result.sampler},
           {"quadratic", result.quadratic},  {"beta", command.sample.beta},
           {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics)}};
 }
@@ -138,13 +144,14 @@ void RunSample(const SampleCommand& command) {
                    command.json);
   Terminal terminal;
   const LoadedModel loaded(command.model, command.device.Resolve(terminal));
-  const EnergyModel& model = ModelFor(loaded, command.sample.sampler);
+  const EnergyModel& model = loaded.energy_model();
   const SampleStart start = ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables());
   const SampleSchedule schedule = MakeSchedule(command.sample, start);
   std::optional<SamplePicture> picture;
   if (!command.png.empty()) picture.emplace(command, model);
   const bool as_table = model.variables().described() && IsTableName(command.output);
-  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed)
+  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed,
+                                                  {.cells = start.cells, .chains = schedule.chains})
                                 : CreateBitFile(command.output, {.columns = model.dimension()});
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});
@@ -163,7 +170,7 @@ void RunSample(const SampleCommand& command) {
   if (command.json) {
     std::cout << JsonText(ToJson(command, result)) << "\n";
   } else {
-    Report(result, command.sample.SamplerName(), terminal);
+    Report(result, terminal);
   }
 }
 

@@ -179,6 +179,12 @@ void Print(const TrainResult& result, const std::string& folder) {
         result.best.nll().value_or(result.best.loss()), result.best.step(), folder, run_file::kBestModel);
 }
 
+std::string PlaceOf(const TrainResult& result) {
+  const char* phase = result.in_base ? " of the base, the first phase" : "";
+  return result.step == 0 ? fmt::format("before the first step{}", phase)
+                          : fmt::format("at step {}{}", result.step, phase);
+}
+
 void RunTrain(const GivenOptions& given) {
   const TrainCommand command = OwnOptions(given);
   RefuseContradictions(command);
@@ -198,7 +204,7 @@ void RunTrain(const GivenOptions& given) {
   });
   if (!result.complete)
     throw Error(ErrorCode::kInterrupted,
-                fmt::format("stopped at step {}; go on with: ort-ed train --resume {}", result.step, folder));
+                fmt::format("stopped {}; go on with: ort-ed train --resume {}", PlaceOf(result), folder));
   if (command.json) {
     std::cout << JsonText(ToJson(result, folder), -1) << "\n";
   } else {

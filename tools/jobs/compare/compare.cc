@@ -22,12 +22,32 @@ MeanValue ComputeMean(const std::vector<double>& values) {
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : NAN};
 }
 
+std::string CountVariables(const Variables& variables) {
+  if (variables.all_binary()) return fmt::format("{} variables", variables.size());
+  return fmt::format("{} variables in {} bits", variables.size(), variables.dimension());
+}
+
+// The rows are those of the first model.
 void RequireSameVariables(const std::vector<ModelSource>& sources, const RowTable& data) {
-  for (const ModelSource& source : sources)
-    if (source.model.dimension() != data.columns)
-      throw Error(ErrorCode::kBadData, fmt::format("'{}' has {} variables, but the data has {} columns; only "
-                                                   "models of the same variables can be compared",
-                                                   source.name, source.model.dimension(), data.columns));
+  const ModelSource& first = sources.front();
+  const Variables& known = first.model.energy_model().variables();
+  for (const ModelSource& source : sources) {
+    const Variables& variables = source.model.energy_model().variables();
+    if (variables.dimension() != data.columns)
+      throw Error(ErrorCode::kBadData,
+                  fmt::format("'{}' has {}, but the rows have {}; only models of the same variables can be "
+                              "compared",
+                              source.name, CountVariables(variables),
+                              known.dimension() == data.columns
+                                  ? fmt::format("those of '{}': {}", first.name, CountVariables(known))
+                                  : fmt::format("{} columns", data.columns)));
+    if (known.described() && variables.described() && known != variables)
+      throw Error(
+          ErrorCode::kBadData,
+          fmt::format("'{}' and '{}' have as many bits, but their variables differ in names, states or "
+                      "bins; only models of the same variables can be compared",
+                      first.name, source.name));
+  }
 }
 
 // log p of every row.

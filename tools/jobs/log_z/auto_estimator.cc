@@ -1,23 +1,19 @@
-#include <fmt/format.h>
-
 #include "tools/jobs/log_z/estimator.h"
 #include "tools/jobs/log_z/normalised_form.h"
 
 namespace ort_ed {
 namespace {
 
-// Up to so many binary variables, or as many states of others, log Z is simply computed.
-constexpr int64_t kEnumerateUpTo = 20;
+// Up to so many states log Z is simply computed.
+constexpr int64_t kEnumerateUpTo = int64_t{1} << 20;
 
 bool IsNormalised(const ModelMetadata& metadata) { return metadata.base && metadata.architecture == "made"; }
 
-// How chains move and where they begin may be meant for other chains of the job as well.
-void RefuseAnnealing(const OptionMap& options, const std::string& reason) {
-  for (const char* key : {"chains", "spacing", "temperatures"})
-    if (options.contains(key))
-      throw OptionError(
-          key, fmt::format("has no effect with `estimator` auto: {}; choose `estimator` ais", reason),
-          OptionError::Problem::kNoEffect);
+// Whether the options ask for annealing. How chains move and where they begin may be meant for other chains
+// of a job that estimates from both sides: that of `eval`.
+bool AsksForAnnealing(const LogZRequest& request, const OptionMap& options) {
+  if (!request.both_sides) return !options.empty();
+  return options.contains("chains") || options.contains("spacing") || options.contains("temperatures");
 }
 
 // From a learned base its own proposals go far in one step.
@@ -28,22 +24,15 @@ OptionMap ChooseOptions(const ModelMetadata& metadata, OptionMap options) {
 
 LogZOutcome Estimate(const LogZRequest& request, const OptionMap& options, Observer& observer) {
   const ModelMetadata& metadata = request.model.metadata();
-  const Variables& variables = request.model.energy_model().variables();
-  if (IsNormalised(metadata)) {
-    RefuseAnnealing(options, "the model is normalised, its log Z is known");
-    RequireNormalisedForm(request.model.energy_model());
-    LogZOutcome outcome;
-    outcome.estimate.method = "exact: normalised by its form";
-    return outcome;
-  }
-  const std::optional<int64_t> states = CountStates(variables);
-  if (states && *states <= int64_t{1} << kEnumerateUpTo) {
-    RefuseAnnealing(options, variables.all_binary()
-                                 ? fmt::format("with {} variables, and up to {}, log Z is computed exactly",
-                                               variables.size(), kEnumerateUpTo)
-                                 : fmt::format("with {} states, and up to 2^{}, log Z is computed exactly",
-                                               *states, kEnumerateUpTo));
-    return kExactEstimator.estimate(request, {}, observer);
+  if (!AsksForAnnealing(request, options)) {
+    if (IsNormalised(metadata)) {
+      RequireNormalisedForm(request.model.energy_model());
+      LogZOutcome outcome;
+      outcome.estimate.method = "exact: normalised by its form";
+      return outcome;
+    }
+    const std::optional<int64_t> states = CountStates(request.model.energy_model().variables());
+    if (states && *states <= kEnumerateUpTo) return kExactEstimator.estimate(request, {}, observer);
   }
   return kAisEstimator.estimate(request, ChooseOptions(metadata, options), observer);
 }
@@ -54,8 +43,8 @@ Choice ChooseSampler(const OptionMap& options) { return kAisEstimator.sampler(op
 
 const EstimatorKind kAutoEstimator = {"auto",
                                       "what is known of a normalised model; else exact up to 2^20 states; "
-                                      "else ais, whose options it takes, with the "
-                                      "sampler refill where the base is learned",
+                                      "else ais, with the sampler refill where the base is learned; an "
+                                      "option of ais chooses ais",
                                       []() -> const Schema& { return kAisEstimator.schema(); }, Estimate,
                                       ChooseSampler};
 

@@ -36,8 +36,10 @@ LogZResult EstimateLogZ(const LoadedModel& model, const LogZOptions& options, co
                         const std::string& state_file, Observer& observer) {
   CheckOptions(options);
   if (data != nullptr && data->columns != model.dimension())
-    throw Error(ErrorCode::kBadData, fmt::format("the rows have {} variables, the model '{}' has {}",
-                                                 data->columns, model.name(), model.dimension()));
+    throw Error(ErrorCode::kBadData,
+                fmt::format("the rows have {} {}, the model '{}' has {}", data->columns,
+                            model.energy_model().variables().all_binary() ? "variables" : "bits",
+                            model.name(), model.dimension()));
   const Stopwatch stopwatch;
   const ChosenEstimator estimator = FindEstimator(options.estimator);
   const bool moves_chains = estimator.kind.sampler != nullptr;

@@ -12,7 +12,7 @@
 namespace ort_ed {
 
 struct LogZOptions {
-  Choice estimator = "ais";
+  Choice estimator = "auto";
   uint64_t seed = 0;
   int threads = 0;
 

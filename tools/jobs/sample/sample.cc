@@ -7,11 +7,43 @@
 
 #include "ort_ed/error.h"
 #include "tools/jobs/sample/chains.h"
+#include "tools/jobs/sample/exact_draws.h"
 #include "tools/jobs/sample/proposal.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
 namespace {
+
+constexpr char kAuto[] = "auto", kExact[] = "exact", kGibbs[] = "gibbs";
+
+struct NoOptions {
+  static void Describe(Declare<NoOptions>&) {}
+};
+
+// What the option may hold: the samplers, and what stands in their place.
+KindTable SampleTable() {
+  KindTable table = SamplerTable();
+  const Schema& gibbs = FindSampler(kGibbs).schema();
+  table.rows.insert(
+      table.rows.begin(),
+      {{kAuto, "exact where there are up to 2^14 states and no option is about chains; else gibbs", &gibbs},
+       {kExact, "no chains: independent draws, by the probabilities of all states, up to 2^20",
+        &SchemaOf<NoOptions>()}});
+  return table;
+}
+
+void Keep(const std::vector<uint8_t>& values, int64_t dimension, const SampleSinks& sinks,
+          SampleResult& result) {
+  const int64_t rows = std::ssize(values) / dimension;
+  if (sinks.samples != nullptr) {
+    sinks.samples->Write(values);
+  } else {
+    result.rows.insert(result.rows.end(), values.begin(), values.end());
+  }
+  const int64_t shown = std::clamp<int64_t>(SampleResult::kFirstSamples - result.samples, 0, rows);
+  result.first_samples.insert(result.first_samples.end(), values.begin(), values.begin() + shown * dimension);
+  result.samples += rows;
+}
 
 // Runs the chains through the schedule and hands on what is asked for on the way.
 class SampleRun {
@@ -75,17 +107,8 @@ class SampleRun {
 
   void KeepSamples() {
     const int64_t rows = std::min(chains_.count, schedule_.samples - result_.samples);
-    const std::vector<uint8_t> values(chains_.states.begin(),
-                                      chains_.states.begin() + rows * chains_.dimension);
-    if (sinks_.samples != nullptr) {
-      sinks_.samples->Write(values);
-    } else {
-      result_.rows.insert(result_.rows.end(), values.begin(), values.end());
-    }
-    const int64_t shown = std::clamp<int64_t>(SampleResult::kFirstSamples - result_.samples, 0, rows);
-    result_.first_samples.insert(result_.first_samples.end(), values.begin(),
-                                 values.begin() + shown * chains_.dimension);
-    result_.samples += rows;
+    Keep({chains_.states.begin(), chains_.states.begin() + rows * chains_.dimension}, chains_.dimension,
+         sinks_, result_);
   }
 
   Sampler& sampler_;
@@ -106,9 +129,26 @@ int64_t ExpectedEvaluations(const SampleSchedule& schedule, const Choice& sample
   return schedule.chains * schedule.steps * (by_gradient ? 1 : dimension);
 }
 
-std::unique_ptr<Sampler> ChooseSampler(const SampleOptions& options, const EnergyPath& path) {
-  if (options.policy.empty()) return MakeSampler(options.sampler, path, options.threads);
-  if (options.sampler.kind != SampleOptions().sampler.kind || !options.sampler.options.empty())
+// Whether the options say anything about chains.
+bool AsksForChains(const SampleOptions& options, const SampleStart& start, const SampleSinks& sinks) {
+  const bool only_starts = start.rows > 0 && start.clamped.empty();
+  return options.steps || options.chains || options.burn_in || options.thin || !options.policy.empty() ||
+         !options.sampler.options.empty() || sinks.trace != nullptr || only_starts;
+}
+
+// `auto` as what it stands for.
+Choice ResolveSampler(const SampleOptions& options, const SampleStart& start, const SampleSinks& sinks,
+                      const Variables& variables) {
+  if (options.sampler.kind != kAuto) return options.sampler;
+  if (AsksForChains(options, start, sinks)) return {kGibbs, options.sampler.options};
+  const auto states = CountOpenStates(variables, start);
+  return states && *states <= kFewStates ? kExact : kGibbs;
+}
+
+std::unique_ptr<Sampler> MakeChainSampler(const SampleOptions& options, const Choice& sampler,
+                                          const EnergyPath& path) {
+  if (options.policy.empty()) return MakeSampler(sampler, path, options.threads);
+  if (options.sampler.kind != kAuto || !options.sampler.options.empty())
     throw OptionError("sampler", "has no effect with `policy`", OptionError::Problem::kNoEffect);
   RequireBinary(path.variables(), "policy");
   const ProposalOptions proposal{options.policy_variables, options.policy_copies};
@@ -129,24 +169,103 @@ void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer
          result, observer);
 }
 
+void RunChains(const LoadedModel& loaded, const SampleStart& start, const SampleOptions& options,
+               const Choice& choice, const SampleSinks& sinks, SampleResult& result, Observer& observer) {
+  const EnergyModel& model = ModelFor(loaded, choice);
+  const int64_t chains = result.schedule.chains;
+  ModelEnergy energy(loaded, model, options.threads, observer);
+  const int64_t budget = std::min(EnergyFunctionOptions().evaluation_budget,
+                                  ExpectedEvaluations(result.schedule, choice, model.dimension()));
+  // Plain tempering for another beta; tempering of the model itself goes towards its base distribution.
+  const std::shared_ptr<const BaseDistribution> base = MakeBaseDistribution(model, options.threads);
+  const std::shared_ptr<const EnergyFunction>& function = energy.get(budget);
+  const EnergyPath path = options.beta == 1 ? EnergyPath(function, base) : EnergyPath(function);
+  const auto sampler = MakeChainSampler(options, choice, path);
+  Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
+  begin.clamped = start.Clamps(chains);
+  begin.betas.assign(begin.betas.size(), options.beta);
+  SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
+  run.Run();
+  result.quadratic = path.energy->quadratic() != nullptr;
+  // Whether chains agree is no question where they do not draw from one distribution.
+  if (!start.clamped.empty() && start.rows >= 2)
+    result.diagnostics.energy_r_hat = result.diagnostics.coordinate_r_hat = std::nan("");
+  if (result.complete) WarnOfChains(run.chains(), result, observer);
+}
+
+// Chains have nothing to say where there are none.
+Diagnostics CostOf(int64_t evaluations, double seconds) {
+  Diagnostics diagnostics;
+  for (double* figure :
+       {&diagnostics.acceptance_rate, &diagnostics.swap_rate, &diagnostics.jump_distance,
+        &diagnostics.energy_ess, &diagnostics.energy_r_hat, &diagnostics.coordinate_ess,
+        &diagnostics.coordinate_r_hat, &diagnostics.ess_per_second, &diagnostics.ess_per_evaluation})
+    *figure = std::nan("");
+  diagnostics.energy_evaluations = evaluations;
+  diagnostics.seconds = seconds;
+  return diagnostics;
+}
+
+void DrawExactly(const LoadedModel& loaded, const SampleStart& start, const SampleOptions& options,
+                 const SampleSinks& sinks, SampleResult& result, Observer& observer) {
+  if (start.rows > 0 && start.clamped.empty())
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "sampler 'exact' has no chains that could start at rows of `init`; leave them out, or say what "
+        "they keep");
+  result.schedule = {.samples = result.schedule.samples,
+                     .chains = result.schedule.samples,
+                     .steps = 1,
+                     .burn_in = 0,
+                     .draws = 1,
+                     .thin = 1};
+  const Stopwatch stopwatch;
+  ModelEnergy energy(loaded, loaded.energy_model(), options.threads, observer);
+  const int64_t dimension = loaded.dimension();
+  // Rows that are clamped each in its own way are drawn at once: each is enumerated only once.
+  constexpr int64_t kBlock = 10'000;
+  const int64_t block = start.clamped.empty() ? kBlock : result.schedule.samples;
+  try {
+    ExactDraws draws(*energy.get(0), start, options.beta, options.seed, observer);
+    while (result.samples < result.schedule.samples) {
+      const int64_t count = std::min(block, result.schedule.samples - result.samples);
+      Keep(draws.Draw(result.samples, count), dimension, sinks, result);
+      observer.OnWork({"sampling", "samples", result.samples, result.schedule.samples});
+      result.complete = result.samples == result.schedule.samples || !observer.StopRequested();
+      if (!result.complete) break;
+    }
+    result.diagnostics = CostOf(draws.evaluations(), stopwatch.Seconds());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    result.complete = false;
+  }
+}
+
 }  // namespace
 
 void SampleOptions::Describe(Declare<SampleOptions>& declare) {
   using Self = SampleOptions;
+  constexpr char kChains[] = "!exact";
   declare("samples", &Self::samples, "[1, 1e12]", "how many")
       .Letter('n')
       .Default("100, or the rows of init or clamp");
-  declare("steps", &Self::steps, "[1, 1e12]", "of each chain; a step of gibbs is a sweep over all variables");
-  declare("chains", &Self::chains, "[1, 1e12]", "independent chains").Default("one for each sample");
+  declare("steps", &Self::steps, "[1, 1e12]", "of each chain; a step of gibbs is a sweep over all variables")
+      .Default(std::to_string(kSteps))
+      .When("sampler", kChains);
+  declare("chains", &Self::chains, "[1, 1e12]", "independent chains")
+      .Default("one for each sample")
+      .When("sampler", kChains);
   declare("burn_in", &Self::burn_in, "[0, 1e12]",
           "steps before the first sample and before diagnostics begin")
-      .Default("half of the steps");
+      .Default("half of the steps")
+      .When("sampler", kChains);
   declare("thin", &Self::thin, "[1, 1e12]", "steps between two samples of one chain")
-      .Default("as many as there is room for");
+      .Default("as many as there is room for")
+      .When("sampler", kChains);
   declare("beta", &Self::beta, "", "inverse temperature B: draws from exp(-B U)");
   declare("seed", &Self::seed, "[0, inf)",
           "the same seed gives the same samples, whatever the number of threads");
-  declare("sampler", &Self::sampler, SamplerTable, "how chains move");
+  declare("sampler", &Self::sampler, SampleTable, "how chains move, or exact: no chains");
   declare(
       "policy", &Self::policy, "FILE",
       "the policy.onnx of a run by eb-gfn or the aloe.onnx of one by aloe: chains move by what it proposes, "
@@ -166,7 +285,7 @@ SampleSchedule MakeSchedule(const SampleOptions& options, const SampleStart& sta
   SampleSchedule schedule;
   schedule.samples = options.samples.value_or(start.rows > 0 ? start.rows : 100);
   schedule.chains = options.chains.value_or(schedule.samples);
-  schedule.steps = options.steps;
+  schedule.steps = options.steps.value_or(SampleOptions::kSteps);
   if (schedule.chains < start.rows && !start.clamped.empty())
     throw OptionError("chains", fmt::format("must be {} or more: each of the {} rows with kept values needs "
                                             "a chain",
@@ -190,28 +309,15 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
                     const SampleSinks& sinks, Observer& observer) {
   CheckOptions(options);
   const Stopwatch stopwatch;
-  const EnergyModel& model = ModelFor(loaded, options.sampler);
+  const Choice sampler = ResolveSampler(options, start, sinks, loaded.energy_model().variables());
   SampleResult result;
+  result.sampler = options.policy.empty() ? sampler.kind : "policy";
   result.schedule = MakeSchedule(options, start);
-  const int64_t chains = result.schedule.chains;
-  ModelEnergy energy(loaded, model, options.threads, observer);
-  const int64_t budget = std::min(EnergyFunctionOptions().evaluation_budget,
-                                  ExpectedEvaluations(result.schedule, options.sampler, model.dimension()));
-  // Plain tempering for another beta; tempering of the model itself goes towards its base distribution.
-  const std::shared_ptr<const BaseDistribution> base = MakeBaseDistribution(model, options.threads);
-  const std::shared_ptr<const EnergyFunction>& function = energy.get(budget);
-  const EnergyPath path = options.beta == 1 ? EnergyPath(function, base) : EnergyPath(function);
-  const auto sampler = ChooseSampler(options, path);
-  Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
-  begin.clamped = start.Clamps(chains);
-  begin.betas.assign(begin.betas.size(), options.beta);
-  SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
-  run.Run();
-  result.quadratic = path.energy->quadratic() != nullptr;
-  // Whether chains agree is no question where they do not draw from one distribution.
-  if (!start.clamped.empty() && start.rows >= 2)
-    result.diagnostics.energy_r_hat = result.diagnostics.coordinate_r_hat = std::nan("");
-  if (result.complete) WarnOfChains(run.chains(), result, observer);
+  if (sampler.kind == kExact) {
+    DrawExactly(loaded, start, options, sinks, result, observer);
+  } else {
+    RunChains(loaded, start, options, sampler, sinks, result, observer);
+  }
   result.seconds = stopwatch.Seconds();
   return result;
 }

@@ -16,19 +16,21 @@
 namespace ort_ed {
 
 struct SampleOptions {
+  static constexpr int64_t kSteps = 1000;
+
   std::optional<int64_t> samples = {};
-  int64_t steps = 1000;
+  std::optional<int64_t> steps = {};
   std::optional<int64_t> chains = {};
   std::optional<int64_t> burn_in = {};
   std::optional<int64_t> thin = {};
   double beta = 1;
   uint64_t seed = 0;
-  Choice sampler = "gibbs";
+  // Of the samplers' table, or `exact`: independent draws, by enumeration; or `auto`: that where there are
+  // few states and nothing is said about chains, else gibbs.
+  Choice sampler = "auto";
   std::string policy = {};  // a file, in place of the sampler
   std::optional<int64_t> policy_variables = {}, policy_copies = {};
   int threads = 0;
-
-  std::string SamplerName() const { return policy.empty() ? sampler.kind : "policy"; }
 
   static void Describe(Declare<SampleOptions>& declare);
 };
@@ -59,12 +61,15 @@ struct SampleSinks {
 struct SampleResult : JobResult {
   static constexpr int64_t kFirstSamples = 100;
 
+  std::string sampler;  // that drew: "gibbs", "exact", "policy"
   SampleSchedule schedule;
   int64_t samples = 0;                 // drawn: fewer than planned where the observer asked to stop
   std::vector<uint8_t> rows;           // all of them, where there is no sink for them
   std::vector<uint8_t> first_samples;  // up to kFirstSamples, for a picture
   bool quadratic = false;              // the energy is, and was sampled as such
-  Diagnostics diagnostics;             // after burn-in. R-hat is not a number where chains need not agree
+  // After burn-in. R-hat is not a number where chains need not agree; of exact draws nothing is but what they
+  // cost.
+  Diagnostics diagnostics;
 };
 
 // Draws samples of the model. Stopped early the result has what was drawn until then.

@@ -42,9 +42,38 @@ void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, co
     throw Error(ErrorCode::kBadData, fmt::format("{}, so there is nothing to sample; {}", why, advice));
 }
 
+// The rows of a file and, of a table, its cells.
+SampleStart ReadStart(const std::string& path, const Variables& variables, bool allow_missing) {
+  const ModelRows rows =
+      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing}, "",
+                    /*omit_missing=*/false, /*keep_cells=*/true);
+  SampleStart start;
+  constexpr int64_t kBlock = 1024;
+  std::vector<uint8_t> block(static_cast<size_t>(kBlock * rows.reader->columns()));
+  while (const int64_t count = rows.reader->Read(block)) {
+    start.states.insert(start.states.end(), block.begin(), block.begin() + count * rows.reader->columns());
+    start.rows += count;
+    if (rows.table == nullptr) continue;
+    start.cells.insert(start.cells.end(), rows.table->cells().begin(), rows.table->cells().end());
+  }
+  return start;
+}
+
+// What the mask gives free is not the user's any more.
+void ForgetFreeCells(const Variables& variables, SampleStart& start) {
+  const bool one_for_all = start.clamped.size() < start.states.size();
+  for (size_t i = 0; i < start.cells.size(); ++i) {
+    const auto row = static_cast<int64_t>(i) / variables.size(),
+               v = static_cast<int64_t>(i) % variables.size();
+    const bool kept =
+        !start.clamped.empty() &&
+        start.clamped[(one_for_all ? 0 : row) * variables.dimension() + variables.first_bit(v)] != 0;
+    if (!kept) start.cells[i].clear();
+  }
+}
+
 SampleStart ReadWithMissing(const std::string& path, const Variables& variables) {
-  RowTable table = ReadModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = true});
-  SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
+  SampleStart start = ReadStart(path, variables, /*allow_missing=*/true);
   for (uint8_t& value : start.states) {
     start.missing.push_back(value == kMissingValue ? 1 : 0);
     start.clamped.push_back(value == kMissingValue ? 0 : 1);
@@ -86,14 +115,13 @@ std::vector<uint8_t> SampleStart::Clamps(int64_t chains) const {
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
                             const Variables& variables) {
   if (!init) return clamp ? ReadWithMissing(*clamp, variables) : SampleStart{};
-  const int64_t dimension = variables.dimension();
-  RowTable table = ReadModelRows(*init, variables, {.columns = dimension});
-  SampleStart start{.states = std::move(table.values), .clamped = {}, .missing = {}, .rows = table.rows};
+  SampleStart start = ReadStart(*init, variables, /*allow_missing=*/false);
   if (clamp) {
     start.clamped = ReadMask(*clamp, start.rows, variables);
     RequireFree(start.clamped, fmt::format("the mask '{}' keeps every value", *clamp),
                 "put 0 where a value is to be drawn");
   }
+  ForgetFreeCells(variables, start);
   return start;
 }
 

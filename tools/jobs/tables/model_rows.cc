@@ -114,7 +114,7 @@ bool HoldsBits(const std::vector<std::string>& first, const Variables& variables
 }  // namespace
 
 ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                        const std::string& id, bool omit_missing) {
+                        const std::string& id, bool omit_missing, bool keep_cells) {
   ModelRows result;
   if (!variables.described()) {
     if (!id.empty()) RefuseId();
@@ -126,9 +126,11 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
   const bool table = text && !HoldsBits(PeekCells(stream), variables, options);
   if (!id.empty() && !text) RefuseId();
   if (table || !id.empty()) {
-    auto rows =
-        OpenTableRows(std::move(stream), variables,
-                      {.allow_missing = options.allow_missing, .omit_missing = omit_missing, .id = id});
+    auto rows = OpenTableRows(std::move(stream), variables,
+                              {.allow_missing = options.allow_missing,
+                               .omit_missing = omit_missing,
+                               .id = id,
+                               .keep_cells = keep_cells});
     result.table = rows.get();
     result.reader = std::move(rows);
     return result;

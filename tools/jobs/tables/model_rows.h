@@ -13,13 +13,13 @@ namespace ort_ed {
 // texts of 0 and 1 as wide as the model, hold its bits, of which each variable must have exactly one set.
 // Of a model whose variables are not described as OpenRows(). Throws what OpenRows() and OpenTableRows()
 // throw, and OptionError of `id`, a column to be carried along, where there are no columns. `omit_missing`:
-// as of TableRowOptions.
+// and `keep_cells`: as of TableRowOptions.
 struct ModelRows {
   std::unique_ptr<RowReader> reader;
   TableRows* table = nullptr;  // the same, where it is a table
 };
 ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                        const std::string& id = "", bool omit_missing = false);
+                        const std::string& id = "", bool omit_missing = false, bool keep_cells = false);
 
 // At most `max_rows` rows of it in memory, from the top; 0: all.
 RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,

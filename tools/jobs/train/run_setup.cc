@@ -67,13 +67,6 @@ void ResolveObjective(TrainOptions& options) {
           OptionError::Problem::kNoEffect);
 }
 
-// Whether the options of a base are those it has anyway: files written by programs name everything.
-bool IsAtDefault(const Choice& base) {
-  NetworkOptions given, defaults;
-  given.base = base;
-  return GetOptions(SchemaOf<NetworkOptions>(), &given) == GetOptions(SchemaOf<NetworkOptions>(), &defaults);
-}
-
 // Methods whose negatives are drawn by a learned base.
 bool NeedsLearnedBase(const Choice& method) { return method.kind == "refill" || method.kind == "draws"; }
 
@@ -100,6 +93,7 @@ void ResolveBase(TrainOptions& options) {
 TrainOptions Resolve(TrainOptions options) {
   CheckOptions(options);
   CheckTogether(options);
+  ChooseBaseByOptions(options.network.base);
   Choice& method = options.contrast.method;
   if (method.kind == kAutoMethod && !method.options.empty()) method.kind = kNoiseMethod;
   if (method.kind == kAutoMethod && options.network.model.kind == "made") method = "likelihood";

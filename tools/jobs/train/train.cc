@@ -16,6 +16,7 @@
 #include "tools/jobs/tables/variables_file.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/former_configuration.h"
+#include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/run.h"
 #include "tools/jobs/train/steps/plan_steps.h"
@@ -63,6 +64,14 @@ void RequireEnoughSteps(const RunOptions& run, int64_t taken) {
     throw OptionError("steps", fmt::format("must not be less than the {} that the run has taken", taken));
 }
 
+// Whether the options give a time that the run in the folder was not planned for.
+bool HasNewTime(const RunOptions& run, const std::string& folder) {
+  if (!run.time) return false;
+  TrainOptions before;
+  ReadRunOptions(folder).ApplyTo(before);
+  return !before.run.time || before.run.time->seconds != run.time->seconds;
+}
+
 // That earlier processes trained, base included.
 double EarlierSeconds(const std::string& folder) {
   double seconds = 0;
@@ -71,32 +80,36 @@ double EarlierSeconds(const std::string& folder) {
   return seconds;
 }
 
-// What comes before the first step of the network: its base, where that has a phase of its own (the setup so
-// far showed that all is well; it is made anew on what the base has learned), and the number of steps, where
-// a time is given. False: the observer asked to stop.
-bool GetReady(RunSetup& setup, const std::string& folder, const Checkpoint* resumed, Observer& observer) {
-  RunSources sources{.dataset = setup.dataset, .checkpoint = resumed};
-  std::optional<onnx::ModelProto> base;
-  if (resumed == nullptr && IsLearnedHere(setup.options.network.base)) {
-    setup.learner.reset();  // its memory is not needed twice
-    base = LearnBase(setup.options, setup.dataset, folder, setup.clock, observer);
-    if (!base) return false;
-    sources.base = &*base;
-    const Stopwatch clock = setup.clock;
-    setup = SetUp(setup.options, sources, observer);
-    setup.clock = clock;
-  }
-  return PlanSteps(setup, sources, observer);
-}
-
-// Before a step of this process was taken.
-TrainResult Stopped(RunSetup setup, int64_t step = 0) {
+// The result of a process that was asked to stop before it took a step of the network.
+TrainResult Stopped(RunSetup& setup, int64_t step, bool in_base) {
   TrainResult result;
   result.complete = false;
   result.step = step;
+  result.in_base = in_base;
   result.warnings = std::move(setup.warnings);
   result.model = std::move(setup.model);
   return result;
+}
+
+// What comes before the first step of the network: its base, where that has a phase of its own (the setup so
+// far showed that all is well; it is made anew on what the base has learned), and the number of steps, where
+// a time is given. A result: the observer asked to stop.
+std::optional<TrainResult> GetReady(RunSetup& setup, const std::string& folder, const Checkpoint* resumed,
+                                    Observer& observer) {
+  RunSources sources{.dataset = setup.dataset, .checkpoint = resumed};
+  BasePhase phase;
+  if (resumed == nullptr && IsLearnedHere(setup.options.network.base)) {
+    setup.learner.reset();  // its memory is not needed twice
+    phase = LearnBase(setup.options, setup.dataset, folder, setup.clock, observer);
+    if (!phase.network) return Stopped(setup, phase.step, /*in_base=*/true);
+    sources.base = &*phase.network;
+    const Stopwatch clock = setup.clock;
+    setup = SetUp(setup.options, sources, observer);
+    setup.clock = clock;
+    setup.warnings.insert(setup.warnings.end(), phase.warnings.begin(), phase.warnings.end());
+  }
+  if (PlanSteps(setup, sources, observer)) return std::nullopt;
+  return Stopped(setup, resumed != nullptr ? resumed->step : 0, /*in_base=*/false);
 }
 
 LoadOptions SameDevice(const RunOptions& run) {
@@ -148,7 +161,7 @@ TrainResult RunToTheEnd(RunSetup setup, RunRecords* records, const Checkpoint* r
 TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer) {
   RunSetup setup = SetUp(options, {.dataset = std::make_shared<Dataset>(std::move(dataset))}, observer);
   Announce(setup, observer);
-  if (!GetReady(setup, "", nullptr, observer)) return Stopped(std::move(setup));
+  if (auto stopped = GetReady(setup, "", nullptr, observer)) return std::move(*stopped);
   return RunToTheEnd(std::move(setup), nullptr, nullptr, observer);
 }
 
@@ -163,7 +176,7 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
   ClearRun(folder);
   WriteConfiguration(setup.options, folder);
   WriteVariablesFile(*setup.dataset, folder);
-  if (!GetReady(setup, folder, nullptr, observer)) return Stopped(std::move(setup));
+  if (auto stopped = GetReady(setup, folder, nullptr, observer)) return std::move(*stopped);
   WriteConfiguration(setup.options, folder);  // again: a time has become steps
   RunRecords records(folder, 0);
   return RunToTheEnd(std::move(setup), &records, nullptr, observer);
@@ -192,20 +205,22 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
                             folder, run_file::kModel));
   if (checkpoint) RequireFormerConfiguration(*checkpoint, folder);
   const Checkpoint* resumed = checkpoint ? &*checkpoint : nullptr;
-  RunSetup setup = SetUp(options, {.checkpoint = resumed}, observer);
+  TrainOptions going_on = options;
+  if (!checkpoint && IsLearnedHere(options.network.base) && HasNewTime(options.run, folder))
+    ForgetBaseSteps(going_on.network.base);
+  RunSetup setup = SetUp(going_on, {.checkpoint = resumed}, observer);
   setup.clock.Add(EarlierSeconds(folder));
   if (checkpoint) RequireEnoughSteps(setup.options.run, checkpoint->step);
   Announce(setup, observer);
-  observer.OnNotice(fmt::format("resuming at step {}", checkpoint ? checkpoint->step : 0));
+  if (checkpoint) observer.OnNotice(fmt::format("resuming at step {}", checkpoint->step));
   // Whether data and options are those of a base that is under way is found out there: only then is the
   // configuration replaced.
-  const bool ready = GetReady(setup, folder, resumed, observer);
+  std::optional<TrainResult> stopped = GetReady(setup, folder, resumed, observer);
   WriteConfiguration(setup.options, folder);
   WriteVariablesFile(*setup.dataset, folder);
-  const int64_t step = checkpoint ? checkpoint->step : 0;
-  if (!ready) return Stopped(std::move(setup), step);
+  if (stopped) return std::move(*stopped);
   if (checkpoint) checkpoint->state.clear();  // the setup has it
-  RunRecords records(folder, step);
+  RunRecords records(folder, checkpoint ? checkpoint->step : 0);
   return RunToTheEnd(std::move(setup), &records, resumed, observer);
 }
 

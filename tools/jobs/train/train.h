@@ -17,6 +17,7 @@ namespace ort_ed {
 
 struct TrainResult : JobResult {
   int64_t step = 0;
+  bool in_base = false;        // stopped early in the phase that trains the base, and `step` is one of that
   std::optional<double> loss;  // mean of the last logged line, if any step was taken
   std::optional<double> validation_loss;
   std::optional<LikelihoodEstimate> validation_likelihood;

@@ -67,6 +67,36 @@ TEST_F(CompareJob, DifferencesAreOfTheSameRows) {
   EXPECT_EQ(result.models[1].log_z_error, 0);
 }
 
+TEST_F(CompareJob, OnlyModelsOfTheSameVariablesAreCompared) {
+  const auto write = [&](const char* file, int64_t bits, const std::string& variables) {
+    WriteBytes(dir_.File(file), WithMetadata(LinearModel(bits), "ort_ed.variables", variables));
+  };
+  const std::string three = R"(["a", "b", "c"]}])", four = R"(["a", "b", "c", "d"]}])";
+  write("four.onnx", 4, R"([{"name": "x", "kind": "nominal", "labels": )" + four);
+  write("three.onnx", 3, R"([{"name": "x", "kind": "nominal", "labels": )" + three);
+  write("other.onnx", 4, R"([{"name": "y", "kind": "nominal", "labels": )" + four);
+  ExpectError(
+      ErrorCode::kBadData,
+      [&] {
+        Run({"four.onnx", "three.onnx"});
+      },
+      "three.onnx' has 1 variables in 3 bits, but the rows have those of",
+      "four.onnx': 1 variables in 4 bits");
+  ExpectError(
+      ErrorCode::kBadData,
+      [&] {
+        Run({"four.onnx", "other.onnx"});
+      },
+      "have as many bits, but their variables");
+  WriteBytes(dir_.File("wide.onnx"), LinearModel(5));
+  ExpectError(
+      ErrorCode::kBadData,
+      [&] {
+        Run({"linear.onnx", "wide.onnx"});
+      },
+      "wide.onnx' has 5 variables, but");
+}
+
 TEST_F(CompareJob, LogZInTheMetadataIsTakenWithItsError) {
   WriteBytes(dir_.File("told.onnx"), WithMetadata(WithMetadata(LinearModel(kDimension), "ort_ed.log_z", "3"),
                                                   "ort_ed.log_z_error", "0.5"));

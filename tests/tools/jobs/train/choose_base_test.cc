@@ -57,5 +57,24 @@ TEST(ChooseBase, WhatWasSaidIsDone) {
   ExpectChosen(SetUpWith(model, 2000, 40), "bernoulli", "none");
 }
 
+TEST(ChooseBase, AnOptionOfALearnedBaseChoosesIt) {
+  TrainOptions options;
+  options.network.base.options = {
+      {"base_hidden", std::vector<int64_t>{512}}};  // its default, but it was said
+  const TrainOptions chosen = SetUpWith(options, 100, 12);
+  ExpectChosen(chosen, "refill", "made");
+  EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_hidden")), "512");
+  options.contrast.method = "bernoulli";
+  ExpectChosen(SetUpWith(options, 100, 12), "bernoulli", "made");
+  options.network.base.options["base_smoothing"] = 0.2;
+  EXPECT_THROW(SetUpWith(options, 100, 12), OptionError);
+}
+
+TEST(ChooseBase, AProgramThatNamesEverythingChoosesNothing) {
+  const TrainOptions defaults;
+  const auto everything = MakeOptions<TrainOptions>(GetOptions(SchemaOf<TrainOptions>(), &defaults));
+  ExpectChosen(SetUpWith(everything, 100, 40), "bernoulli", "data");
+}
+
 }  // namespace
 }  // namespace ort_ed

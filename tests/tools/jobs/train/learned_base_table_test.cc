@@ -159,6 +159,8 @@ TEST_F(TableRun, RefusesWhatDoesNotFit) {
   options = Small(dir_.File("run/base/best.onnx"));
   options.data.data = dir_.File("other.csv");
   refuse(options, "other variables");
+  WriteBytes(dir_.File("other.csv"), "a,b\n0,1\n1,0\n1,1\n0,0\n");
+  refuse(options, "bits, the model 2 variables");
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 namespace ort_ed {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Stops after some steps of a phase, or while the steps are counted.
 class Stopper : public Observer {
@@ -137,11 +139,44 @@ TEST_F(Length, TheBaseTakesItsShareOfTheTime) {
   const OptionMap base = Recorded("run").network.base.options;
   ASSERT_TRUE(base.contains("base_steps"));
   EXPECT_TRUE(Recorded("run").run.time);  // what remains is for the network
-  const TrainResult result = Resume("run");
+  Stopper listener(1'000'000);
+  const TrainResult result = ResumeInFolder(Recorded("run"), dir_.File("run"), listener);
+  EXPECT_THAT(listener.notices,
+              AllOf(Contains(HasSubstr("base: resuming at step 3 of")), Not(Contains(HasSubstr("step 0")))));
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(Recorded("run").network.base.options.at("base_steps"), base.at("base_steps"));
   EXPECT_FALSE(Recorded("run").run.time);
   EXPECT_EQ(Bits(result), Bits(Fit(Recorded("run"), "again")));
+}
+
+// The time counts for both phases, and the run is still in the first.
+TEST_F(Length, MoreTimeIsMoreStepsOfTheBase) {
+  options_.network.base = {"made", {{"base_hidden", "4"}, {"base_batch_size", 16}, {"base_patience", 0}}};
+  options_.contrast.method = "refill";
+  options_.run.time = Period{.seconds = 0.4};
+  Stopper stopper(3, "training the base");
+  const TrainResult stopped = TrainInFolder(options_, dir_.File("run"), ExistingRun::kRefuse, stopper);
+  EXPECT_FALSE(stopped.complete);
+  EXPECT_TRUE(stopped.in_base);
+  EXPECT_EQ(stopped.step, 3);
+  TrainOptions more = Recorded("run");
+  more.run.time = Period{.seconds = 3};
+  Stopper again(4, "training the base");
+  EXPECT_EQ(ResumeInFolder(more, dir_.File("run"), again).step, 4);
+  EXPECT_THAT(again.notices, Contains(HasSubstr("steps more fit into its share")));
+  const auto steps = [](const TrainOptions& options) {
+    return std::stoll(FormatOption(options.network.base.options.at("base_steps")));
+  };
+  EXPECT_GT(steps(Recorded("run")), 2 * steps(more));
+}
+
+TEST_F(Length, ATimeForNextToNothingIsWarnedOf) {
+  options_.network.model = {"mlp", {{"hidden", "64"}}};
+  options_.batch.batch_size = 256;
+  options_.run.time = Period{.seconds = 0.001};
+  const TrainResult result = Fit(options_, "run");
+  EXPECT_LT(result.step, 100);
+  EXPECT_THAT(result.warnings, Contains(HasSubstr("teach next to nothing")));
 }
 
 }  // namespace

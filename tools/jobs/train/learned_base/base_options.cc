@@ -83,6 +83,7 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
   return model;
 }
 
+void ForgetBaseSteps(Choice& base) { base.options.erase("base_steps"); }
 void ResolveBaseSteps(Choice& base) { base.options.try_emplace("base_steps", kSteps); }
 
 }  // namespace ort_ed

@@ -19,5 +19,7 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
 
 // Where base_steps are not given: their default.
 void ResolveBaseSteps(Choice& base);
+// Leaves them to the time.
+void ForgetBaseSteps(Choice& base);
 
 }  // namespace ort_ed

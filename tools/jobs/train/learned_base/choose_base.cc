@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "models/architectures/energy_spec.h"
+#include "models/base/made_base.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -30,6 +33,12 @@ Choice RowBase() { return {"made", {{"base_order", "random"}, {"base_race", true
 
 }  // namespace
 
+bool IsAtDefault(const Choice& base) {
+  NetworkOptions given, defaults;
+  given.base = base;
+  return GetOptions(SchemaOf<NetworkOptions>(), &given) == GetOptions(SchemaOf<NetworkOptions>(), &defaults);
+}
+
 std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dataset& dataset) {
   const bool open = network.base.kind == "auto" && network.base.options.empty();
   const bool without_fields = network.model.kind == "mlp" || network.model.kind == "resnet";
@@ -37,6 +46,24 @@ std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dat
     return std::nullopt;
   const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
   return shape.empty() ? RowBase() : ImageBase(shape);
+}
+
+void ChooseBaseByOptions(Choice& base) {
+  if (base.kind != "auto") return;
+  OptionMap of_made, others;
+  for (const auto& [key, value] : base.options)
+    (SchemaOf<MadeBaseOptions>().Find(key) != nullptr ? of_made : others)[key] = value;
+  if (of_made.empty()) return;
+  if (!others.empty() && IsAtDefault(base)) {
+    base.options = std::move(others);
+  } else if (others.empty() || IsAtDefault({"auto", others})) {
+    base = {"made", std::move(of_made)};
+  } else {
+    throw OptionError(others.begin()->first,
+                      fmt::format("has no effect with `base` made, which `{}` chooses; name the base",
+                                  of_made.begin()->first),
+                      OptionError::Problem::kNoEffect);
+  }
 }
 
 }  // namespace ort_ed

@@ -69,6 +69,13 @@ bool PlanSteps(RunSetup& setup, RunSources sources, Observer& observer) {
   planned.run.steps = taken + *steps;
   observer.OnNotice(fmt::format("{} has time for {} steps{}", FormatPeriod(*planned.run.time), *steps,
                                 taken > 0 ? " more" : ""));
+  if (planned.run.steps < kTooFewSteps) {
+    setup.warnings.push_back(fmt::format(
+        "{} has time for {} steps only, which teach next to nothing: give more time, or a smaller network, "
+        "batch or number of negatives",
+        FormatPeriod(*planned.run.time), planned.run.steps));
+    observer.OnWarning(setup.warnings.back());
+  }
   planned.run.time.reset();
   sources.dataset = setup.dataset;
   setup.learner.reset();  // its memory is not needed twice

@@ -7,6 +7,9 @@
 
 namespace ort_ed {
 
+// Fewer steps teach next to nothing, whatever the network.
+inline constexpr int64_t kTooFewSteps = 100;
+
 // How many steps of a run fit into `seconds`, its validations included: found by taking some, whose cost at
 // every progress counts. The setup has learned from them and is to be made anew. Nothing if the observer
 // asked to stop.
@@ -14,7 +17,8 @@ std::optional<int64_t> StepsThatFit(RunSetup& setup, double seconds, Observer& o
 
 // Where the options give a time, they give a number of steps after this, of which `sources` has taken some:
 // from there on the run is the one of that number, whatever the clock says. The setup is made anew from the
-// sources. False: the observer asked to stop. Throws OptionError where no time is left.
+// sources. Warns of too few steps. False: the observer asked to stop. Throws OptionError where no time is
+// left.
 bool PlanSteps(RunSetup& setup, RunSources sources, Observer& observer);
 
 }  // namespace ort_ed
