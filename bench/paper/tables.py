@@ -9,7 +9,7 @@ import numpy
 from . import detectors, experiment, markdown, synthetic, table_files
 
 NAME = "tables"
-BUDGET = []  # options that all trainings have in common, such as ["--time", "10m"]
+BUDGET = ["--steps", 1000]  # of the network on the base: what all trainings have in common
 SEED = 1
 OURS = "ort-ed"
 GENERATORS = ["ctgan", "tvae"]

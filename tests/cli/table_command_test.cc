@@ -179,13 +179,13 @@ TEST_F(TableCommand, WhatIsLearnedIsSampledFilledAndExplained) {
   EXPECT_EQ(std::ranges::count(start, '\n'), 31);
 
   // What is given stays as it was written: a value within a bin, and a category that was never seen.
-  WriteBytes(Path("given.csv"), "age,drink,size,member\n050,cocoa,,true\n51,cocoa,,true\n");
+  WriteBytes(Path("given.csv"), "age,drink,size,member\n50.0,cocoa,,true\n51,cocoa,,true\n");
   for (const Arguments& how : {Arguments{}, {"--steps", "20", "-n", "6", "--chains", "3"}}) {
     Arguments arguments = {"sample", model, "--clamp", Path("given.csv"), "-o", "-"};
     arguments.insert(arguments.end(), how.begin(), how.end());
     const CommandResult given = RunOrtEd(arguments);
     ASSERT_EQ(given.exit_code, 0) << given.err;
-    const std::string first = "050,cocoa,[A-Z()a-z]*,true\n", second = "51,cocoa,[A-Z()a-z]*,true\n";
+    const std::string first = "50.0,cocoa,[A-Z()a-z]*,true\n", second = "51,cocoa,[A-Z()a-z]*,true\n";
     EXPECT_THAT(given.out, testing::MatchesRegex("age,drink,size,member\n" + first + second +
                                                  (how.empty() ? "" : first + first + second + first)));
   }

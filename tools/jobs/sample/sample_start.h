@@ -16,8 +16,8 @@ struct SampleStart {
   std::vector<uint8_t> missing =
       {};            // empty, or as states; 1: not given, to be drawn from the base distribution
   int64_t rows = 0;  // 0: no rows given
-  // Of a table what the user wrote in the cells that are kept, rows x variables; empty where a cell is not, or
-  // where there is no table.
+  // Of a table what the user wrote in the cells that are kept, rows x variables; empty where a cell is not,
+  // or where there is no table.
   std::vector<std::string> cells = {};
 
   // For `chains` chains.

@@ -62,7 +62,7 @@ TEST(ChooseBase, AnOptionOfALearnedBaseChoosesIt) {
   options.network.base.options = {
       {"base_hidden", std::vector<int64_t>{512}}};  // its default, but it was said
   const TrainOptions chosen = SetUpWith(options, 100, 12);
-  ExpectChosen(chosen, "refill", "made");
+  ExpectChosen(chosen, "draws", "made");
   EXPECT_EQ(FormatOption(chosen.network.base.options.at("base_hidden")), "512");
   options.contrast.method = "bernoulli";
   ExpectChosen(SetUpWith(options, 100, 12), "bernoulli", "made");
