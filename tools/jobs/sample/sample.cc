@@ -208,9 +208,6 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
   SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
   run.Run();
   result.quadratic = path.energy->quadratic() != nullptr;
-  // Whether chains agree is no question where they do not draw from one distribution.
-  if (!start.clamped.empty() && start.rows >= 2)
-    result.diagnostics.energy_r_hat = result.diagnostics.coordinate_r_hat = std::nan("");
   if (result.complete) WarnOfChains(run.chains(), result, observer);
   result.seconds = stopwatch.Seconds();
   return result;
