@@ -89,11 +89,11 @@ Law Condition(Law law, const std::vector<uint8_t>& clamped, uint32_t start) {
 
 // All chains begin in the likeliest state.
 void ExpectErgodic(const Choice& sampler, const Model& model) {
-  constexpr int64_t kChains = 400;
+  constexpr int64_t kChains = 600;
   const bool refill = FindSampler(sampler.kind).needs_autoregressive_base;
   // Proposals of distinct variables seldom come about where there are few, nor those of a base that fits
   // badly.
-  const bool slow = refill || (sampler.options.contains("flips") && !model.energy->variables().all_binary());
+  const bool slow = refill || sampler.options.contains("flips");
   const int64_t steps = slow ? 400 : 60;
   if (refill && !(model.clamped.empty() && model.energy->variables().all_binary())) return;
   const EnergyPath target =
