@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -10,7 +11,8 @@ namespace {
 constexpr uint32_t kGwgPurpose = 0x00475747;  // "GWG"
 
 // Gibbs-with-gradients (Grathwohl et al. 2021): coordinates drawn with probability proportional to exp(gain),
-// all from the weights of the current state.
+// all from the weights of the current state. A coordinate that comes twice flips back, so that even numbers
+// alone would keep the parity of a state for ever.
 class LocallyInformedFlips final : public FlipProposal {
  public:
   explicit LocallyInformedFlips(int flips) : flips_(flips) {}
@@ -20,7 +22,9 @@ class LocallyInformedFlips final : public FlipProposal {
     std::vector<double> weights(gains.size());
     for (size_t k = 0; k < gains.size(); ++k) weights[k] = std::exp(gains[k]);
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-    for (int flip = 0; flip < flips_; ++flip)
+    // The way back has as many, so that their probability does not matter.
+    const int count = flips_ % 2 == 0 ? flips_ - static_cast<int>(random.Below(2)) : flips_;
+    for (int flip = 0; flip < count; ++flip)
       flips.push_back(static_cast<int32_t>(DrawWeighted(weights, total, random)));
     return LogProbability(gains, total, flips);
   }
@@ -41,8 +45,8 @@ class LocallyInformedFlips final : public FlipProposal {
   int flips_;
 };
 
-// The same by variables and states: `flips` changes of distinct variables. Where a variable comes twice,
-// which could not be undone by the same rule, the chain stays.
+// The same by variables and states: `flips` changes of distinct variables, or as many as there are. Where a
+// variable comes twice, which could not be undone by the same rule, the chain stays.
 class LocallyInformedChanges final : public ChangeProposal {
  public:
   explicit LocallyInformedChanges(int changes) : changes_(changes) {}
@@ -53,7 +57,8 @@ class LocallyInformedChanges final : public ChangeProposal {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     std::vector<uint8_t> changed(local.size());
     double log_probability = 0;
-    for (int i = 0; i < changes_; ++i) {
+    const int count = Count(local, random);
+    for (int i = 0; i < count; ++i) {
       const auto to = static_cast<int32_t>(DrawWeighted(weights, total, random));
       if (changed[local.variable_of(to)]++ != 0) {
         changes.clear();
@@ -74,6 +79,15 @@ class LocallyInformedChanges final : public ChangeProposal {
   }
 
  private:
+  // Even numbers alone would keep the parity of variables with two states, and all at once how these stand to
+  // one another: there it is any number up to that.
+  int Count(const LocalStates& local, RandomStream& random) const {
+    const int most = static_cast<int>(std::min<int64_t>(changes_, local.size()));
+    return most > 1 && (most % 2 == 0 || most == local.size())
+               ? 1 + static_cast<int>(random.Below(static_cast<uint32_t>(most)))
+               : most;
+  }
+
   int changes_;
 };
 
@@ -82,7 +96,10 @@ class Gwg final : public GradientSampler {
   struct Options {
     int flips = 1;
     static void Describe(Declare<Options>& declare) {
-      declare("flips", &Options::flips, "[1, inf)", "variables proposed at once");
+      declare(
+          "flips", &Options::flips, "[1, inf)",
+          "variables proposed at once; now and then fewer where a fixed number, such as an even one, would "
+          "never reach some states");
     }
   };
 

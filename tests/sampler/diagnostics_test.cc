@@ -56,6 +56,70 @@ TEST(SplitRHat, SeesADrift) {
   EXPECT_GT(SplitRHat(trace, 4), 1.3);
 }
 
+// Reference: ArviZ 0.20.0 with SciPy, ess(method="bulk"), ess(method="tail"), ess(method="mean"),
+// rhat(method="rank") and rhat(method="split") of the same draws.
+struct Reference {
+  const char* name;
+  int64_t chains, length;
+  double rho, shift;
+  double (*map)(double);
+  double bulk, tail, mean, rank_r_hat, split_r_hat;
+};
+
+// x <- rho x + u - 1/2 with u of a linear congruential generator, seeded by the chain.
+std::vector<double> ReferenceDraws(const Reference& reference) {
+  std::vector<double> trace;
+  for (int64_t chain = 0; chain < reference.chains; ++chain) {
+    uint64_t state = chain + 1;
+    double x = 0;
+    for (int64_t t = 0; t < reference.length; ++t) {
+      state = (state * 1103515245 + 12345) % 2147483648;
+      x = reference.rho * x + static_cast<double>(state) / 2147483648.0 - 0.5;
+      trace.push_back(reference.map(x + reference.shift * static_cast<double>(chain)));
+    }
+  }
+  return trace;
+}
+
+TEST(DiagnosticsOf, KnownDrawsAreThoseOfArviZ) {
+  const auto same = [](double x) { return x; };
+  const std::vector<Reference> references = {
+      {"mixed", 4, 100, 0.6, 0, same, 110.275303248, 135.148875204, 108.201955848, 1.02400419647,
+       1.01632559397},
+      {"shifted, odd length", 4, 101, 0.3, 0.3, same, 8.67371700011, 57.0987368555, 8.43513883187,
+       1.453133604, 1.47490252046},
+      {"slow", 3, 60, 0.95, 0, same, 7.82743793953, 45.6641834269, 6.48748600309, 1.39743901903,
+       1.54158973554},
+      {"alternating", 4, 80, -0.7, 0, same, 801.647993062, 356.733971523, 801.647993062, 1.00637396141,
+       0.990523170497},
+      {"ties", 3, 50, 0.5, 0, [](double x) { return std::floor(5 * x); }, 43.5341530016, 89.5970009372,
+       43.11969714, 1.02735990881, 1.02813274247},
+      {"bits", 4, 60, 0.8, 0, [](double x) { return x > 0.1 ? 1.0 : 0.0; }, 44.4316263756, 44.4316263756,
+       44.4316263756, 1.07322984172, 1.07322984172},
+      {"heavy tails", 2, 40, 0.5, 0, [](double x) { return 1 / (x * x * x); }, 81.0072744582, 97.2424442974,
+       83.5007788912, 0.993055730127, 1.00808364303},
+      {"short", 4, 8, 0.2, 0, same, 48.1647993062, 48.1647993062, 48.1647993062, 1.20483468793, 1.3299066009},
+  };
+  for (const Reference& reference : references) {
+    SCOPED_TRACE(reference.name);
+    const std::vector<double> trace = ReferenceDraws(reference);
+    const auto near = [](double value, double expected) { EXPECT_NEAR(value, expected, 1e-6 * expected); };
+    near(BulkEffectiveSampleSize(trace, reference.chains), reference.bulk);
+    near(TailEffectiveSampleSize(trace, reference.chains), reference.tail);
+    near(EffectiveSampleSize(trace, reference.chains), reference.mean);
+    near(RankRHat(trace, reference.chains), reference.rank_r_hat);
+    near(SplitRHat(trace, reference.chains), reference.split_r_hat);
+  }
+}
+
+// Chains with one mean and other spreads.
+TEST(RankRHat, SeesChainsThatDifferInSpread) {
+  std::vector<double> trace = AutoregressiveChains(0, 4, 500);
+  for (size_t t = 0; t < 500; ++t) trace[t] *= 5;
+  EXPECT_LT(SplitRHat(trace, 4), 1.02);
+  EXPECT_GT(RankRHat(trace, 4), 1.1);
+}
+
 TEST(DiagnosticsOf, DegenerateTraces) {
   const std::vector<double> constant(100, 3.0);
   EXPECT_TRUE(std::isnan(EffectiveSampleSize(constant, 4)));
@@ -66,6 +130,37 @@ TEST(DiagnosticsOf, DegenerateTraces) {
   std::vector<double> stuck(100, 0.0);
   std::fill(stuck.begin() + 50, stuck.end(), 1.0);
   EXPECT_EQ(SplitRHat(stuck, 2), INFINITY);
+  EXPECT_EQ(RankRHat(stuck, 2), INFINITY);
+  std::vector<double> infinite(100, INFINITY);
+  std::fill(infinite.begin(), infinite.begin() + 20, 1.0);
+  for (const auto size : {BulkEffectiveSampleSize, TailEffectiveSampleSize, RankRHat}) {
+    EXPECT_TRUE(std::isnan(size(constant, 4)));
+    EXPECT_TRUE(std::isnan(size(two, 1)));
+    EXPECT_TRUE(std::isnan(size(infinite, 2)));
+  }
+}
+
+// Half of the chains keep 1 in the first variable and half 0: they draw from two distributions, need not
+// agree, and what they keep says nothing of how they mix.
+TEST(TraceRecorder, DoesNotCountWhatIsKept) {
+  constexpr int64_t kChains = 8, kSteps = 200;
+  const EnergyPath target(Opaque(LatticeEnergy(3, 3, 0.1, 0.0)));
+  std::vector<float> starts(kChains * 9);
+  for (int64_t chain = 0; chain < kChains; chain += 2) starts[chain * 9] = 1;
+  Chains chains = StartChainsAt(target, starts, 3);
+  chains.clamped = {1, 0, 0, 0, 0, 0, 0, 0, 0};
+  const auto sampler = MakeSampler("gibbs", target);
+  TraceRecorder recorder;
+  for (int64_t t = 0; t < kSteps; ++t) {
+    sampler->Step(chains, 1);
+    recorder.Record(chains);
+  }
+  const Diagnostics result = recorder.Summarise(chains.counters, 1);
+  EXPECT_TRUE(std::isnan(result.coordinate_r_hat));
+  EXPECT_TRUE(std::isnan(result.energy_r_hat));
+  EXPECT_GT(result.coordinate_ess, kChains * kSteps / 4);
+  EXPECT_GT(result.energy_ess, kChains * kSteps / 4);
+  EXPECT_LT(result.coordinate_ess, 4 * kChains * kSteps);
 }
 
 TEST(TraceRecorder, AgreesWithTheWholeTraceInConstantMemory) {
@@ -89,7 +184,8 @@ TEST(TraceRecorder, AgreesWithTheWholeTraceInConstantMemory) {
   const Diagnostics result = recorder.Summarise(spent, 2.0);
   EXPECT_EQ(result.chains, kChains);
   EXPECT_EQ(result.draws, kSteps / 4);
-  EXPECT_DOUBLE_EQ(result.energy_ess, EffectiveSampleSize(energies, kChains));
+  EXPECT_DOUBLE_EQ(result.energy_ess, BulkEffectiveSampleSize(energies, kChains));
+  EXPECT_DOUBLE_EQ(result.energy_tail_ess, TailEffectiveSampleSize(energies, kChains));
   EXPECT_NEAR(result.energy_r_hat, 1, 0.02);
   EXPECT_NEAR(result.coordinate_r_hat, 1, 0.05);
   // Every fourth draw of chains that forget within a sweep or two is independent.

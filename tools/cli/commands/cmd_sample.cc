@@ -85,8 +85,9 @@ std::string Figure(double value, int digits, const char* unit = "") {
 
 std::string EnergySize(const Diagnostics& diagnostics) {
   if (std::isnan(diagnostics.energy_ess)) return Figure(diagnostics.energy_ess, 1);
-  return fmt::format("{:.1f} ({:.1f} per second, {:.3g} per evaluation)", diagnostics.energy_ess,
-                     diagnostics.ess_per_second, diagnostics.ess_per_evaluation);
+  return fmt::format("{:.1f} ({:.1f} per second, {:.3g} per evaluation), in the tails {:.1f}",
+                     diagnostics.energy_ess, diagnostics.ess_per_second, diagnostics.ess_per_evaluation,
+                     diagnostics.energy_tail_ess);
 }
 
 void Report(const SampleResult& result, Terminal& terminal) {
@@ -116,7 +117,10 @@ nlohmann::ordered_json ToJson(const Diagnostics& diagnostics) {
           {"acceptance_rate", diagnostics.acceptance_rate},
           {"swap_rate", diagnostics.swap_rate},
           {"jump_distance", diagnostics.jump_distance},
-          {"energy", {{"ess", diagnostics.energy_ess}, {"r_hat", diagnostics.energy_r_hat}}},
+          {"energy",
+           {{"ess", diagnostics.energy_ess},
+            {"tail_ess", diagnostics.energy_tail_ess},
+            {"r_hat", diagnostics.energy_r_hat}}},
           {"variables",
            {{"smallest_ess", diagnostics.coordinate_ess}, {"largest_r_hat", diagnostics.coordinate_r_hat}}},
           {"seconds", diagnostics.seconds},
@@ -126,12 +130,15 @@ nlohmann::ordered_json ToJson(const Diagnostics& diagnostics) {
 }
 
 nlohmann::ordered_json ToJson(const SampleCommand& command, const SampleResult& result) {
-  return {{"model", command.model},         {"output", command.output},
-          {"samples", result.samples},      {"chains", result.schedule.chains},
-          {"steps", result.schedule.steps}, {"burn_in", result.schedule.burn_in},
-          {"thin", result.schedule.thin},   {"sampler", result.sampler},
-          {"quadratic", result.quadratic},  {"beta", command.sample.beta},
-          {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics)}};
+  nlohmann::ordered_json json = {
+      {"model", command.model},         {"output", command.output},
+      {"samples", result.samples},      {"chains", result.schedule.chains},
+      {"steps", result.schedule.steps}, {"burn_in", result.schedule.burn_in},
+      {"thin", result.schedule.thin},   {"sampler", result.sampler},
+      {"quadratic", result.quadratic},  {"beta", command.sample.beta},
+      {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics)}};
+  if (!result.warnings.empty()) json["warnings"] = result.warnings;
+  return json;
 }
 
 std::optional<std::string> IfGiven(const std::string& path) {

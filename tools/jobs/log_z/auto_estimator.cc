@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tools/jobs/log_z/estimator.h"
 #include "tools/jobs/log_z/normalised_form.h"
 
@@ -9,11 +11,14 @@ constexpr int64_t kEnumerateUpTo = int64_t{1} << 20;
 
 bool IsNormalised(const ModelMetadata& metadata) { return metadata.base && metadata.architecture == "made"; }
 
-// Whether the options ask for annealing. How chains move and where they begin may be meant for other chains
-// of a job that estimates from both sides: that of `eval`.
+// Whether the options ask for annealing. Threads are those of any estimate; and how chains move and where
+// they begin may be meant for other chains of a job that estimates from both sides: that of `eval`.
 bool AsksForAnnealing(const LogZRequest& request, const OptionMap& options) {
-  if (!request.both_sides) return !options.empty();
-  return options.contains("chains") || options.contains("spacing") || options.contains("temperatures");
+  return std::ranges::any_of(options, [&](const auto& option) {
+    const std::string& key = option.first;
+    const bool of_annealing = key == "chains" || key == "spacing" || key == "temperatures";
+    return of_annealing || (!request.both_sides && key != "threads");
+  });
 }
 
 // From a learned base its own proposals go far in one step.

@@ -187,19 +187,16 @@ void RunChains(const LoadedModel& loaded, const SampleStart& start, const Sample
   SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
   run.Run();
   result.quadratic = path.energy->quadratic() != nullptr;
-  // Whether chains agree is no question where they do not draw from one distribution.
-  if (!start.clamped.empty() && start.rows >= 2)
-    result.diagnostics.energy_r_hat = result.diagnostics.coordinate_r_hat = std::nan("");
   if (result.complete) WarnOfChains(run.chains(), result, observer);
 }
 
 // Chains have nothing to say where there are none.
 Diagnostics CostOf(int64_t evaluations, double seconds) {
   Diagnostics diagnostics;
-  for (double* figure :
-       {&diagnostics.acceptance_rate, &diagnostics.swap_rate, &diagnostics.jump_distance,
-        &diagnostics.energy_ess, &diagnostics.energy_r_hat, &diagnostics.coordinate_ess,
-        &diagnostics.coordinate_r_hat, &diagnostics.ess_per_second, &diagnostics.ess_per_evaluation})
+  for (double* figure : {&diagnostics.acceptance_rate, &diagnostics.swap_rate, &diagnostics.jump_distance,
+                         &diagnostics.energy_ess, &diagnostics.energy_tail_ess, &diagnostics.energy_r_hat,
+                         &diagnostics.coordinate_ess, &diagnostics.coordinate_r_hat,
+                         &diagnostics.ess_per_second, &diagnostics.ess_per_evaluation})
     *figure = std::nan("");
   diagnostics.energy_evaluations = evaluations;
   diagnostics.seconds = seconds;
