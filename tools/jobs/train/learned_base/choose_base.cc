@@ -13,7 +13,7 @@ namespace ort_ed {
 namespace {
 
 constexpr double kFewStates = 10;  // bits: up to here noise learns all there is in seconds
-constexpr int64_t kFewRows = 100;  // a network would learn them by heart
+constexpr int64_t kFewRows = 500;  // a network would learn them by heart
 constexpr int64_t kViewHeight = 7, kViewWidth = 15;
 
 double CountBits(const Dataset& dataset) {
