@@ -222,7 +222,7 @@ const Command kTrainCommand = {
     .examples = R"(  ort-ed train --data rows.npy -o run
   ort-ed train --data synth:pinwheel --method bernoulli --steps 4000 -o run
   ort-ed train --data mnist.idx.gz --binarise dynamic --model resnet --image-shape 28x28 --epsilon 0.002 -o run
-  ort-ed train --data rows.csv --model my_energy.onnx --method grid --exact -o run
+  ort-ed train --data rows.csv --model my_energy.onnx --method grid+bernoulli --exact -o run
   ort-ed train --data rows.npy --method pcd --sampler gwg --chain-steps 40 --negatives 1 --energy-l2 0.1 -o run
   ort-ed train --data rows.npy --time 10m -o run
   ort-ed train --config run/config.toml --seed 1 -o run2

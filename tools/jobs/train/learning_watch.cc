@@ -30,7 +30,7 @@ std::string LessNoise(const RunSetup& setup) {
   if (noise.contains("redraws")) advice = "fewer redraws (redraws 1)";
   if (noise.contains("walk_time")) advice = "shorter walks (a smaller walk_time)";
   if (noise.contains("block")) advice = "fewer variables erased (a smaller block)";
-  if (advice.empty()) advice = "another method (method grid)";
+  if (advice.empty()) advice = "another method (method grid+bernoulli)";
   if (setup.base == nullptr && setup.dataset->variables.all_binary())
     advice += ", or negatives of a learned base (base made)";
   return advice;

@@ -23,6 +23,7 @@
 #include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
+#include "tools/jobs/train/open_masses.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/negatives/likelihood.h"
 
@@ -215,6 +216,11 @@ void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& 
   ChooseNoise(setup, contract.dimension, observer);
   setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
   ChooseStabilisation(setup, observer);
+  if (!setup.dataset->variables.all_binary()) return;  // more states than two connect all
+  if (std::string open = DescribeOpenMasses(setup.options.contrast.method); !open.empty()) {
+    observer.OnWarning(open);
+    setup.warnings.push_back(std::move(open));
+  }
 }
 
 // What a sampler will need of the model is tried before anything is written.

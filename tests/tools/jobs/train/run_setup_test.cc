@@ -85,10 +85,11 @@ TEST_F(Training, AnEnumerationCountsTheRowOnce) {
   EXPECT_EQ(Stabilisation("grid+erase", true), "0");
   EXPECT_EQ(Stabilisation("grid", false), "1");
   EXPECT_EQ(Stabilisation("grid+bernoulli", true), "1");
-  EXPECT_TRUE(listener_.warnings.empty());
+  EXPECT_THAT(listener_.warnings, testing::Each(testing::HasSubstr("never compares")));
+  listener_.warnings.clear();
   options_.objective.options["w"] = 1.0;  // somebody asked for it
   EXPECT_EQ(Stabilisation("grid", true), "1");
-  EXPECT_THAT(listener_.warnings, testing::ElementsAre(testing::HasSubstr("w = 0 is the exact loss")));
+  EXPECT_THAT(listener_.warnings, testing::Contains(testing::HasSubstr("w = 0 is the exact loss")));
 }
 
 TEST_F(Training, TheConfigurationNamesItsFilesAbsolutely) {
@@ -238,6 +239,29 @@ TEST_F(SetUpWork, OfAResumedRun) {
   EXPECT_EQ(work.preparations, 1);
   EXPECT_EQ(work.differentiations, 1);
   EXPECT_LE(work.sessions, 4);
+}
+
+// Negatives that are all of the class of their row cannot tell how much mass the classes have.
+TEST_F(Training, TellsOfMassesThatTheMethodCannotLearn) {
+  const auto warnings = [&](const Choice& method) {
+    options_.contrast.method = method;
+    listener_.warnings.clear();
+    const RunSetup setup = Begin();
+    EXPECT_EQ(setup.warnings, listener_.warnings);
+    return setup.warnings;
+  };
+  const OptionMap no_stay = {{"stay", false}};
+  EXPECT_THAT(warnings("grid"), testing::ElementsAre(testing::AllOf(testing::HasSubstr("odd and an even"),
+                                                                    testing::HasSubstr("grid+bernoulli"))));
+  EXPECT_THAT(warnings({"pool", {{"window", "2"}}}),
+              testing::ElementsAre(testing::HasSubstr("ones in a block")));
+  EXPECT_THAT(warnings({"pool+grid", {{"window", "2"}}}),
+              testing::ElementsAre(testing::HasSubstr("odd and an even")));
+  EXPECT_THAT(warnings({"neighbourhood", no_stay}),
+              testing::ElementsAre(testing::HasSubstr("neighbourhood+bernoulli")));
+  EXPECT_THAT(warnings("neighbourhood"), testing::IsEmpty());
+  EXPECT_THAT(warnings("bernoulli"), testing::IsEmpty());
+  EXPECT_THAT(warnings("grid+bernoulli"), testing::IsEmpty());
 }
 
 }  // namespace
