@@ -25,7 +25,7 @@ constexpr std::array kKinds = {
 constexpr std::array kValues = {
     Word<CellValues>{CellValues::kText, "text"},     Word<CellValues>{CellValues::kInteger, "integer"},
     Word<CellValues>{CellValues::kNumber, "number"}, Word<CellValues>{CellValues::kDate, "date"},
-    Word<CellValues>{CellValues::kTime, "time"},
+    Word<CellValues>{CellValues::kTime, "time"},     Word<CellValues>{CellValues::kClock, "clock"},
 };
 
 template <typename Words, typename Enum>
@@ -53,7 +53,7 @@ void ReadMember(JsonReader& json, const std::string& name, Variable& variable) {
   } else if (name == "values") {
     const std::string word = json.ReadString();
     const auto values = ParseCellValues(word);
-    if (!values) json.Fail("'" + word + "' is none of text, integer, number, date and time");
+    if (!values) json.Fail("'" + word + "' is none of text, integer, number, date, time and clock");
     variable.values = *values;
   } else if (name == "labels") {
     json.ReadArray([&] { variable.labels.push_back(json.ReadString()); });
@@ -63,8 +63,11 @@ void ReadMember(JsonReader& json, const std::string& name, Variable& variable) {
     variable.other = json.ReadBool();
   } else if (name == "missing") {
     variable.missing = json.ReadBool();
+  } else if (name == "format") {
+    variable.format = json.ReadString();
   } else {
-    json.Fail("'" + name + "' is unknown; there are name, kind, values, labels, edges, other and missing");
+    json.Fail("'" + name +
+              "' is unknown; there are name, kind, values, labels, edges, other, missing and format");
   }
 }
 
@@ -96,6 +99,7 @@ std::string Format(const Variable& variable) {
   if (!list.empty()) add("edges", "[" + Join(list, ",") + "]");
   if (variable.other) add("other", "true");
   if (variable.missing) add("missing", "true");
+  if (!variable.format.empty()) add("format", JsonString(variable.format));
   return text + "}";
 }
 

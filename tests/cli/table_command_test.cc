@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -238,6 +239,46 @@ TEST_F(TableCommand, WhatIsLearnedIsEvaluatedAndReported) {
   ASSERT_EQ(reported.exit_code, 0) << reported.err;
   EXPECT_THAT(ReadBytes(Path("report.html")),
               AllOf(HasSubstr("drink = milk"), HasSubstr("<th>drink</th>"), HasSubstr("4<small>26 states")));
+}
+
+// Separators, dates and units as they were.
+TEST_F(TableCommand, TablesAreWrittenAsTheyWereRead) {
+  std::string rows = "day;price;share;opens\n";
+  for (int i = 0; i < 200; ++i)
+    rows += std::to_string(10 + i % 18) + ".0" + std::to_string(1 + i % 9) + ".2024;" +
+            std::to_string(1 + i % 7) + "." + std::to_string(100 + i % 50) + ",50 €;" +
+            std::to_string(i % 60) + "%;" + std::to_string(8 + i % 3) + ":" + std::to_string(10 + i % 50) +
+            "\n";
+  WriteBytes(Path("drinks.csv"), rows);
+  const CommandResult trained = Train({"--method", "uniform"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("written DD.MM.YYYY"), HasSubstr("written #.###,00 €"),
+                                 HasSubstr("opens: cyclic, 16 bins of times from 8:")));
+  const std::string model = Path("run/model.onnx");
+  ASSERT_EQ(RunOrtEd({"sample", model, "-n", "20", "--steps", "5", "-o", Path("out.csv")}).exit_code, 0);
+  std::istringstream lines(ReadBytes(Path("out.csv")));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "day;price;share;opens");
+  while (std::getline(lines, line))
+    EXPECT_THAT(line, testing::MatchesRegex(
+                          "[0-3][0-9]\\.0[1-9]\\.2024;[1-7]\\.[0-9]{3},[0-9]+ €;[0-9]+%;[0-9]+:[0-9]{2}"));
+  EXPECT_EQ(RunOrtEd({"score", model, Path("out.csv")}).exit_code, 0);
+  ASSERT_EQ(RunOrtEd({"sample", model, "-n", "2", "--steps", "5", "-o", Path("out.tsv")}).exit_code, 0);
+  EXPECT_TRUE(ReadBytes(Path("out.tsv")).starts_with("day\tprice\t"));
+}
+
+TEST_F(TableCommand, OfManyColumnsTheFirstAreShown) {
+  std::string rows;
+  for (int i = 0; i < 45; ++i) rows += (i == 0 ? "c" : ",c") + std::to_string(i);
+  for (int row = 0; row < 60; ++row)
+    for (int i = 0; i < 45; ++i)
+      rows += std::string(i == 0 ? "\n" : ",") + ((row * 7 + i * row) % 3 ? "yes" : "no");
+  WriteBytes(Path("drinks.csv"), rows + "\n");
+  const CommandResult trained = Train({"--method", "uniform"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("  c39: binary: no, yes"), Not(HasSubstr("  c40:")),
+                                 HasSubstr("... and 5 more; all are in variables.toml")));
 }
 
 // A 2 among bits is a mistake, unless somebody says that it is a category.

@@ -1,5 +1,6 @@
 #include "tools/report/row_table.h"
 
+#include "runtime/data/table/variable_codec.h"
 #include "tools/report/html.h"
 
 namespace ort_ed {
@@ -14,7 +15,7 @@ std::string RowTableHtml(const Variables& variables, const std::vector<std::stri
     html += "<tr>";
     for (const std::string& cell : row.lead) html += "<td class=\"n\">" + Escape(cell) + "</td>";
     for (int64_t v = 0; v < variables.size(); ++v)
-      html += "<td>" + Escape(variables[v].StateName(variables.State(row.bits.data(), v))) + "</td>";
+      html += "<td>" + Escape(DescribeState(variables[v], variables.State(row.bits.data(), v))) + "</td>";
     html += "</tr>";
   }
   return html + "</table></div>";

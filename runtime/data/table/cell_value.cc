@@ -5,8 +5,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
+#include "runtime/data/table/cell_format.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
@@ -42,17 +42,37 @@ std::optional<double> Days(int year, int month, int day) {
   return static_cast<double>(sys_days(date).time_since_epoch().count());
 }
 
-// 2024-05-31 or 2024/05/31, or 31.05.2024.
-std::optional<double> TakeDate(std::string_view& text) {
-  const bool year_first = text.size() > 4 && (text[4] == '-' || text[4] == '/');
-  const char separator = year_first ? text[4] : '.';
-  const auto first = TakeDigits(text, year_first ? 4 : 1, year_first ? 4 : 2);
-  if (!first || !Take(text, separator)) return std::nullopt;
-  const auto month = TakeDigits(text, 1, 2);
-  if (!month || !Take(text, separator)) return std::nullopt;
-  const auto last = TakeDigits(text, year_first ? 1 : 4, year_first ? 2 : 4);
-  if (!last) return std::nullopt;
-  return year_first ? Days(*first, *month, *last) : Days(*last, *month, *first);
+// Takes a part of a date; one digit is noted.
+std::optional<int> TakePart(std::string_view& text, CellForm& form) {
+  const size_t before = text.size();
+  const auto part = TakeDigits(text, 1, 2);
+  if (part && before - text.size() == 1) form.filled_up = false;
+  return part;
+}
+
+// 2024-05-31 or 2024/05/31; 31.05.2024, 31/05/2024, 31-05-2024, or with the month in front.
+std::optional<double> TakeDate(std::string_view& text, CellForm& form) {
+  form.year_first = text.size() > 4 && (text[4] == '-' || text[4] == '/') &&
+                    std::ranges::all_of(text.substr(0, 4), IsDigit);  // 27/3/2024 has a slash there, too
+  const auto year_in_front = form.year_first ? TakeDigits(text, 4, 4) : std::nullopt;
+  if (form.year_first && (!year_in_front || !Take(text, form.separator = text[0]))) return std::nullopt;
+  const auto first = TakePart(text, form);
+  if (!first || text.empty()) return std::nullopt;
+  if (!form.year_first) form.separator = text[0];
+  if (std::string_view("./-").find(form.separator) == std::string_view::npos || !Take(text, form.separator))
+    return std::nullopt;
+  const auto second = TakePart(text, form);
+  if (!second) return std::nullopt;
+  if (form.year_first) return Days(*year_in_front, *first, *second);
+  if (!Take(text, form.separator)) return std::nullopt;
+  const auto year = TakeDigits(text, 4, 4);
+  if (!year) return std::nullopt;
+  const auto day_first = Days(*year, *second, *first), month_first = Days(*year, *first, *second);
+  if (form.separator == '.') return day_first;
+  form.day_first = day_first;
+  form.month_first = month_first;
+  const bool month = form.separator == '/' ? month_first.has_value() : !day_first.has_value();
+  return month ? month_first : day_first;
 }
 
 // +02:00, +0200, +02 or Z, in seconds.
@@ -68,7 +88,8 @@ std::optional<double> TakeZone(std::string_view& text) {
 }
 
 // 10:30, 10:30:59 or 10:30:59.25, with a zone or without; parts of seconds are left off.
-std::optional<double> TakeClock(std::string_view& text) {
+std::optional<double> TakeClock(std::string_view& text, CellForm& form) {
+  if (text.size() > 1 && text[1] == ':') form.filled_up = false;
   const auto hours = TakeDigits(text, 1, 2);
   if (!hours || *hours > 23 || !Take(text, ':')) return std::nullopt;
   const auto minutes = TakeDigits(text, 2, 2);
@@ -78,6 +99,7 @@ std::optional<double> TakeClock(std::string_view& text) {
     const auto given = TakeDigits(text, 2, 2);
     if (!given || *given > 60) return std::nullopt;
     seconds = *given;
+    form.seconds = true;
     if (Take(text, '.') && !TakeDigits(text, 1, 9)) return std::nullopt;
   }
   Take(text, ' ');
@@ -87,26 +109,37 @@ std::optional<double> TakeClock(std::string_view& text) {
 }
 
 std::optional<CellValue> ReadDate(std::string_view cell) {
-  const auto days = TakeDate(cell);
+  CellValue value{CellValues::kDate, 0};
+  const auto days = TakeDate(cell, value.form);
   if (!days) return std::nullopt;
-  if (cell.empty()) return CellValue{CellValues::kDate, *days};
+  value.number = *days;
+  if (cell.empty()) return value;
+  value.form.letter = cell[0] == 'T';
   if (!Take(cell, 'T') && !Take(cell, ' ')) return std::nullopt;
-  const auto clock = TakeClock(cell);
+  const auto clock = TakeClock(cell, value.form);
   if (!clock || !cell.empty()) return std::nullopt;
-  return CellValue{CellValues::kTime, *days * kDaySeconds + *clock};
+  value.type = CellValues::kTime;
+  for (std::optional<double>* date : {&value.form.day_first, &value.form.month_first})
+    if (*date) **date = **date * kDaySeconds + *clock;
+  value.number = *days * kDaySeconds + *clock;
+  return value;
+}
+
+// A time of the day, without a zone.
+std::optional<CellValue> ReadClock(std::string_view cell) {
+  CellValue value{CellValues::kClock, 0};
+  if (cell.find_first_not_of("0123456789:.") != std::string_view::npos) return std::nullopt;
+  const auto clock = TakeClock(cell, value.form);
+  if (!clock || !cell.empty()) return std::nullopt;
+  value.number = *clock;
+  return value;
 }
 
 bool HasLeadingZero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1]);
 }
 
-std::optional<CellValue> ReadNumberCell(std::string_view cell, bool decimal_comma) {
-  std::string with_point;
-  if (decimal_comma && std::ranges::count(cell, ',') == 1 && cell.find('.') == std::string_view::npos) {
-    with_point = cell;
-    std::ranges::replace(with_point, ',', '.');
-    cell = with_point;
-  }
+std::optional<CellValue> ReadPlainNumber(std::string_view cell) {
   if (cell.starts_with('+')) cell.remove_prefix(1);
   const std::string_view unsigned_part = cell.starts_with('-') ? cell.substr(1) : cell;
   if (unsigned_part.empty() || !(IsDigit(unsigned_part[0]) || unsigned_part[0] == '.')) return std::nullopt;
@@ -118,31 +151,134 @@ std::optional<CellValue> ReadNumberCell(std::string_view cell, bool decimal_comm
   return CellValue{whole ? CellValues::kInteger : CellValues::kNumber, value + 0.0};
 }
 
-std::string FormatDate(double days) {
-  using namespace std::chrono;
-  const year_month_day date{sys_days(std::chrono::days(static_cast<int64_t>(std::floor(days))))};
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  return text.data();
+constexpr std::string_view kUnits[] = {"US$", "$",   "€",   "£",   "¥",   "USD", "EUR", "GBP", "JPY", "CHF",
+                                       "CNY", "INR", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
+                                       "BRL", "KRW", "TRY", "MXN", "ZAR", "NZD", "SGD", "HKD"};
+
+// Blanks that programs put between thousands and in front of units.
+std::string WithPlainBlanks(std::string_view text) {
+  std::string plain(text);
+  for (const std::string_view blank : {"\xc2\xa0", "\xe2\x80\xaf"})
+    for (size_t at; (at = plain.find(blank)) != std::string::npos;) plain.replace(at, blank.size(), " ");
+  return plain;
 }
 
-std::string FormatTime(double seconds) {
-  const double days = std::floor(seconds / kDaySeconds);
-  const int rest = static_cast<int>(seconds - days * kDaySeconds);
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "T%02d:%02d:%02d", rest / 3600, rest / 60 % 60, rest % 60);
-  return FormatDate(days) + text.data();
+void TakeUnit(std::string_view& text, CellForm& form) {
+  const auto take_blank = [](std::string_view& rest, bool front) -> std::string {
+    const bool blank = front ? rest.starts_with(' ') : rest.ends_with(' ');
+    if (blank) front ? rest.remove_prefix(1) : rest.remove_suffix(1);
+    return blank ? " " : "";
+  };
+  for (const std::string_view unit : kUnits) {
+    if (text.starts_with(unit)) {
+      text.remove_prefix(unit.size());
+      form.before = std::string(unit) + take_blank(text, true);
+      return;
+    }
+    if (text.ends_with(unit)) {
+      text.remove_suffix(unit.size());
+      form.after = take_blank(text, false) + std::string(unit);
+      return;
+    }
+  }
+  if (!text.ends_with('%')) return;
+  text.remove_suffix(1);
+  form.after = take_blank(text, false) + "%";
 }
 
-std::string FormatNumber(double number, double low, double high) {
+// 1,234.56 as 1234.56; nothing where the groups are none.
+std::optional<std::string> JoinThousands(std::string_view text, bool decimal_comma, CellForm& form) {
+  const bool unit = !form.before.empty() || !form.after.empty();
+  const auto commas = std::ranges::count(text, ','), points = std::ranges::count(text, '.');
+  char decimal = decimal_comma ? ',' : '.';
+  if (commas > 0 && points > 0) decimal = text.rfind(',') > text.rfind('.') ? ',' : '.';
+  if (commas == 0 && points == 1) decimal = '.';
+  const size_t point = std::ranges::count(text, decimal) == 1 ? text.find(decimal) : std::string_view::npos;
+  std::string_view whole = text.substr(0, point);
+  const std::string_view part = point == std::string_view::npos ? "" : text.substr(point + 1);
+  if (point != std::string_view::npos && (part.empty() || !std::ranges::all_of(part, IsDigit)))
+    return std::nullopt;
+  const auto at = std::ranges::find_if_not(whole, IsDigit);
+  form.thousands = at == whole.end() ? '\0' : *at;
+  // 192.168.100.200 is an address, and 555 123 may be anything.
+  const bool clear =
+      form.thousands == ',' || form.thousands == '\0' || unit || (form.thousands == '.' && decimal_comma);
+  if (!clear ||
+      std::string_view(std::string_view("\0,. '", 5)).find(form.thousands) == std::string_view::npos ||
+      form.thousands == decimal)
+    return std::nullopt;
+  std::string joined;
+  for (bool first = true; !whole.empty(); first = false) {
+    const size_t end =
+        form.thousands == '\0' ? whole.size() : std::min(whole.find(form.thousands), whole.size());
+    const std::string_view group = whole.substr(0, end);
+    const bool good = std::ranges::all_of(group, IsDigit) &&
+                      (form.thousands == '\0' || (first ? end >= 1 && end <= 3 && group != "0" : end == 3));
+    if (!good) return std::nullopt;
+    joined += group;
+    if (end + 1 == whole.size()) return std::nullopt;  // nothing behind the last separator
+    whole.remove_prefix(std::min(end + 1, whole.size()));
+  }
+  form.decimals = static_cast<int>(part.size());
+  form.decimal_comma = !part.empty() && decimal == ',';
+  return part.empty() ? joined : joined + "." + std::string(part);
+}
+
+// $1,200.50, 45 %, 1 200 EUR, 1,234.
+std::optional<CellValue> ReadWrittenNumber(std::string_view cell, bool decimal_comma) {
+  if (std::ranges::none_of(cell, IsDigit)) return std::nullopt;
+  const std::string blanks = WithPlainBlanks(cell);
+  std::string_view rest = blanks;
+  CellForm form;
+  bool minus = Take(rest, '-');
+  TakeUnit(rest, form);
+  if (!minus && !form.before.empty()) minus = Take(rest, '-');
+  const auto joined = JoinThousands(rest, decimal_comma, form);
+  auto value = joined ? ReadPlainNumber(*joined) : std::nullopt;
+  if (!value) return std::nullopt;
+  if (minus) value->number = 0.0 - value->number;
+  value->form = std::move(form);
+  return value;
+}
+
+std::optional<CellValue> ReadNumberCell(std::string_view cell, bool decimal_comma) {
+  if (const auto plain = ReadPlainNumber(cell)) return plain;
+  if (decimal_comma && std::ranges::count(cell, ',') == 1 && cell.find('.') == std::string_view::npos) {
+    std::string with_point(cell);
+    std::ranges::replace(with_point, ',', '.');
+    if (auto plain = ReadPlainNumber(with_point)) {
+      plain->form.decimal_comma = true;
+      return plain;
+    }
+  }
+  return ReadWrittenNumber(cell, decimal_comma);
+}
+
+std::string FormatNumber(double number, double low, double high, int decimals) {
   constexpr int kDigits = 6;
-  std::array<char, 32> text;
-  char* const end =
-      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, kDigits).ptr;
-  const std::string rounded(text.data(), end);
-  const auto read_back = ParseNumber(rounded);
-  return read_back && *read_back >= low && *read_back < high ? rounded : Decimal(number);
+  std::array<char, 64> text;
+  const auto rounded_to = [&](std::chars_format how, int digits) {
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number, how, digits);
+    return error == std::errc() ? std::string(text.data(), end) : std::string();
+  };
+  const auto fits = [&](const std::string& rounded) {
+    const auto read_back = ParseNumber(rounded);
+    return read_back && *read_back >= low && *read_back < high;
+  };
+  if (decimals >= 0)
+    if (const std::string fixed = rounded_to(std::chars_format::fixed, decimals); fits(fixed)) return fixed;
+  const std::string rounded = rounded_to(std::chars_format::general, kDigits);
+  return fits(rounded) ? rounded : Decimal(number);
+}
+
+// Whether the unit of a cell is that of the column, or left out.
+bool HasUnitOf(const CellForm& form, const NumberFormat& known) {
+  const auto bare = [](std::string text) {
+    std::erase(text, ' ');
+    return text;
+  };
+  if (form.before.empty() && form.after.empty()) return true;
+  return bare(form.before) == bare(known.before) && bare(form.after) == bare(known.after);
 }
 
 }  // namespace
@@ -154,13 +290,23 @@ bool IsMissingCell(std::string_view cell) {
 }
 
 CellValue ReadCellValue(std::string_view cell, bool decimal_comma) {
-  if (const auto number = ReadNumberCell(cell, decimal_comma)) return *number;
-  if (const auto date = ReadDate(cell)) return *date;
+  if (auto number = ReadNumberCell(cell, decimal_comma)) return *std::move(number);
+  if (auto date = ReadDate(cell)) return *std::move(date);
+  if (auto clock = ReadClock(cell)) return *std::move(clock);
   return {};
 }
 
-std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decimal_comma) {
-  const CellValue value = ReadCellValue(cell, decimal_comma);
+std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decimal_comma,
+                             std::string_view format) {
+  const NumberFormat known = ParseNumberFormat(format);
+  CellValue value = ReadCellValue(cell, known.decimal_comma || (decimal_comma && known.thousands != ','));
+  if (value.form.day_first || value.form.month_first) {
+    const bool month_first = format.empty() ? value.form.separator == '/' : IsMonthFirst(format);
+    const auto date = month_first ? value.form.month_first : value.form.day_first;
+    if (!date) return std::nullopt;
+    value.number = *date;
+  }
+  if (!HasUnitOf(value.form, known)) return std::nullopt;
   if (value.type == type) return value.number;
   if (type == CellValues::kNumber && value.type == CellValues::kInteger) return value.number;
   if (type == CellValues::kInteger && value.type == CellValues::kNumber) return value.number;
@@ -170,20 +316,24 @@ std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decima
   return std::nullopt;
 }
 
-std::string FormatAs(double number, CellValues type, double low, double high) {
+std::string FormatAs(double number, CellValues type, double low, double high, std::string_view format) {
   switch (type) {
     case CellValues::kDate:
-      return FormatDate(number);
+      return WriteTimeLike(number * kDaySeconds, format.empty() ? "YYYY-MM-DD" : format);
     case CellValues::kTime:
-      return FormatTime(number);
+      return WriteTimeLike(number, format.empty() ? "YYYY-MM-DDThh:mm:ss" : format);
+    case CellValues::kClock:
+      return WriteTimeLike(number, format.empty() ? "hh:mm:ss" : format);
     case CellValues::kInteger:
-      if (std::abs(number) <= kLargestWhole) return std::to_string(static_cast<int64_t>(number));
+      if (std::abs(number) <= kLargestWhole)
+        return WriteLike(std::to_string(static_cast<int64_t>(number)), ParseNumberFormat(format));
       break;
     case CellValues::kNumber:
     case CellValues::kText:
       break;
   }
-  return FormatNumber(number, low, high);
+  const NumberFormat written = ParseNumberFormat(format);
+  return WriteLike(FormatNumber(number, low, high, written.decimals), written);
 }
 
 CellValues WidestType(CellValues a, CellValues b) {
@@ -193,6 +343,17 @@ CellValues WidestType(CellValues a, CellValues b) {
   if (are(kInteger, kNumber)) return kNumber;
   if (are(kDate, kTime)) return kTime;
   return kText;
+}
+
+std::optional<double> SwapDayAndMonth(double number, CellValues type) {
+  using namespace std::chrono;
+  const double unit = type == CellValues::kTime ? kDaySeconds : 1;
+  const double day = std::floor(number / unit);
+  const year_month_day date{sys_days(std::chrono::days(static_cast<int64_t>(day)))};
+  const auto swapped =
+      Days(static_cast<int>(date.year()), static_cast<int>(static_cast<unsigned>(date.day())),
+           static_cast<int>(static_cast<unsigned>(date.month())));
+  return swapped ? std::optional(*swapped * unit + number - day * unit) : std::nullopt;
 }
 
 }  // namespace ort_ed

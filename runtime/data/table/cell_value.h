@@ -12,24 +12,45 @@ namespace ort_ed {
 // Whether a cell of a table says that nothing is known: empty, NA, N/A, NaN, null, ?.
 bool IsMissingCell(std::string_view cell);
 
+// What a cell tells of how its column is written.
+struct CellForm {
+  std::string before = {}, after = {};  // of a number: "$", " EUR", "%"
+  char thousands = 0;                   // between them
+  int decimals = 0;
+  bool decimal_comma = false;
+  char separator = 0;  // of a date
+  bool year_first = false;
+  bool filled_up = true;  // 03, not 3
+  bool letter = false;    // 2024-05-31T10:30, not a blank
+  bool seconds = false;   // 10:30:59, not 10:30
+  // 03/04/2024: a date with the year behind, both ways, where that is one.
+  std::optional<double> day_first = {}, month_first = {};
+};
+
 // What a cell holds: the narrowest of the types that read it, and the number that stands for it. Digits that
 // begin with a zero (postcodes, telephone numbers) are text.
 struct CellValue {
   CellValues type = CellValues::kText;
-  double number = 0;  // days of a date, seconds of a time, since 1970
+  double number = 0;  // days of a date, seconds of a time, since 1970; seconds of a clock since midnight
+  CellForm form = {};
 };
-// `decimal_comma`: 1,5 is a number, as tables that are separated by semicolons have it.
+// `decimal_comma`: 1,5 is a number, as tables that are separated by semicolons have it; elsewhere 1,234 is
+// one with thousands. Of a date that may be either, month/day/year or day-month-year are taken.
 CellValue ReadCellValue(std::string_view cell, bool decimal_comma = false);
 
 // The number of a cell that is read as `type`; nothing where it cannot be. Whole numbers are numbers, and
-// dates are times.
-std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decimal_comma = false);
+// dates are times. `format`: of the column (cell_format.h); its unit may be left out.
+std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decimal_comma = false,
+                             std::string_view format = "");
 
 // A number, date or time as ReadAs() reads it back. Numbers have 6 digits unless they need more to be told
-// from `low` and `high`, between which they lie.
-std::string FormatAs(double number, CellValues type, double low, double high);
+// from `low` and `high`, between which they lie, or the format has decimals.
+std::string FormatAs(double number, CellValues type, double low, double high, std::string_view format = "");
 
 // The type that reads the cells of both; text where there is none.
 CellValues WidestType(CellValues a, CellValues b);
+
+// A date, or a time, with day and month exchanged; nothing where that is none.
+std::optional<double> SwapDayAndMonth(double number, CellValues type);
 
 }  // namespace ort_ed

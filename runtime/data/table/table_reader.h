@@ -28,7 +28,8 @@ class TableReader {
   const std::string& name() const { return stream_.name(); }
   // Tables that are separated by semicolons write 1,5 where others write 1.5.
   bool decimal_comma() const { return separator_ == ';'; }
-  int64_t columns() const { return columns_; }  // of the first record; 0 before
+  char separator() const { return separator_; }  // of the first record; '\0' before
+  int64_t columns() const { return columns_; }   // of the first record; 0 before
 
   // Throws kBadData: "'file' line 7, column 'age' <why>".
   [[noreturn]] void FailCell(const std::string& column, const std::string& why) const;

@@ -18,8 +18,9 @@ std::vector<std::string> Names(const Variables& variables) {
 
 class TableFile : public RowWriter<uint8_t> {
  public:
-  TableFile(const std::string& path, const Variables& variables, uint64_t seed, GivenCells given)
-      : writer_(path, Names(variables)),
+  TableFile(const std::string& path, const Variables& variables, uint64_t seed, GivenCells given,
+            const std::string& separator)
+      : writer_(path, Names(variables), separator),
         variables_(variables),
         seed_(seed),
         given_(std::move(given)),
@@ -61,14 +62,21 @@ class TableFile : public RowWriter<uint8_t> {
   uint64_t row_ = 0;
 };
 
+// Metadata may say anything.
+char ChooseSeparator(const std::string& path, const std::string& wanted) {
+  if (path.ends_with(".tsv")) return '\t';
+  return wanted == ";" || wanted == "|" || wanted == "\t" ? wanted[0] : ',';
+}
+
 }  // namespace
 
 bool IsTableName(const std::string& path) {
   return path == "-" || path.ends_with(".csv") || path.ends_with(".tsv");
 }
 
-CellWriter::CellWriter(const std::string& path, const std::vector<std::string>& names)
-    : output_(path), separator_(path.ends_with(".tsv") ? '\t' : ',') {
+CellWriter::CellWriter(const std::string& path, const std::vector<std::string>& names,
+                       const std::string& separator)
+    : output_(path), separator_(ChooseSeparator(path, separator)) {
   Append(names);
 }
 
@@ -86,8 +94,9 @@ void CellWriter::Write(std::span<const std::string> cells) {
 }
 
 std::unique_ptr<RowWriter<uint8_t>> CreateTableFile(const std::string& path, const Variables& variables,
-                                                    uint64_t seed, GivenCells given) {
-  return std::make_unique<TableFile>(path, variables, seed, std::move(given));
+                                                    uint64_t seed, GivenCells given,
+                                                    const std::string& separator) {
+  return std::make_unique<TableFile>(path, variables, seed, std::move(given), separator);
 }
 
 }  // namespace ort_ed

@@ -15,10 +15,15 @@ namespace ort_ed {
 // Whether a file of this name is a text table: .csv, .tsv or "-".
 bool IsTableName(const std::string& path);
 
-// A text table of cells, with a header.
+// The metadata of a model that tell how the table was separated that it was trained on, where not by commas.
+inline constexpr char kSeparatorKey[] = "ort_ed.table_separator";
+
+// A text table of cells, with a header. A .tsv is separated by tabs, others as the text says, of which an
+// empty one is a comma.
 class CellWriter {
  public:
-  CellWriter(const std::string& path, const std::vector<std::string>& names);
+  CellWriter(const std::string& path, const std::vector<std::string>& names,
+             const std::string& separator = "");
   void Write(std::span<const std::string> cells);  // of one row
   void FlushIfLive() { output_.FlushIfLive(); }
   void Commit() { output_.Commit(); }
@@ -40,6 +45,7 @@ struct GivenCells {
 // Rows of bits as the table that they stand for: a column for each variable, in the user's own labels and
 // units. Values within bins are drawn by the seed and the number of the row.
 std::unique_ptr<RowWriter<uint8_t>> CreateTableFile(const std::string& path, const Variables& variables,
-                                                    uint64_t seed, GivenCells given = {});
+                                                    uint64_t seed, GivenCells given = {},
+                                                    const std::string& separator = "");
 
 }  // namespace ort_ed

@@ -1,7 +1,9 @@
 #include "runtime/data/table/variable_codec.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "runtime/data/table/cell_value.h"
@@ -29,8 +31,12 @@ std::string Known(const Variable& variable) {
   return shown.empty() ? "0, 1" : Join(shown, ", ");
 }
 
-bool IsWhole(CellValues type) {
-  return type == CellValues::kInteger || type == CellValues::kDate || type == CellValues::kTime;
+bool IsWhole(CellValues type) { return type != CellValues::kNumber && type != CellValues::kText; }
+
+// What a cell should be.
+std::string Wanted(CellValues type) {
+  if (type == CellValues::kInteger) return "number";
+  return type == CellValues::kClock ? "time of the day" : ToText(type);
 }
 
 // Evenly from low <= value < high.
@@ -43,7 +49,20 @@ double DrawBetween(double low, double high, bool whole, RandomStream& random) {
   return first + std::min(count - 1, std::floor(count * random.UniformDouble()));
 }
 
+std::string Lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
 }  // namespace
+
+bool IsNoOrYes(const std::vector<std::string>& words) {
+  std::set<std::string> lower;
+  for (const std::string& word : words) lower.insert(Lower(word));
+  using Words = std::set<std::string>;
+  return lower == Words{"false", "true"} || lower == Words{"no", "yes"} || lower == Words{"n", "y"} ||
+         lower == Words{"f", "t"};
+}
 
 VariableEncoder::VariableEncoder(const Variable& variable, bool decimal_comma)
     : variable_(variable), decimal_comma_(decimal_comma) {
@@ -51,22 +70,28 @@ VariableEncoder::VariableEncoder(const Variable& variable, bool decimal_comma)
   const std::vector<std::string> labels = bare ? std::vector<std::string>{"0", "1"} : variable.labels;
   for (size_t state = 0; state < labels.size(); ++state) {
     by_label_.emplace(labels[state], static_cast<int64_t>(state));
-    const auto number = bare                                   ? ReadAs(labels[state], CellValues::kNumber)
-                        : variable.values == CellValues::kText ? std::nullopt
-                                                               : ReadAs(labels[state], variable.values, true);
+    const auto number = bare ? ReadAs(labels[state], CellValues::kNumber)
+                        : variable.values == CellValues::kText
+                            ? std::nullopt
+                            : ReadAs(labels[state], variable.values, true, variable.format);
     if (number) by_number_.emplace_back(*number, static_cast<int64_t>(state));
   }
   std::ranges::sort(by_number_);
+  if (IsNoOrYes(labels))
+    for (size_t state = 0; state < labels.size(); ++state)
+      by_word_.emplace(Lower(labels[state]), static_cast<int64_t>(state));
 }
 
 std::optional<int64_t> VariableEncoder::Encode(const std::string& cell) const {
   if (const auto found = by_label_.find(cell); found != by_label_.end()) return found->second;
   if (IsMissingCell(cell)) return variable_.missing_state();
+  if (!by_word_.empty())
+    if (const auto found = by_word_.find(Lower(cell)); found != by_word_.end()) return found->second;
   if (variable_.other && cell == kOtherLabel) return variable_.other_state();
   if (variable_.edges.empty() && by_number_.empty()) return EncodeOther(cell);
   const CellValues type =
       by_number_.empty() || variable_.values != CellValues::kText ? variable_.values : CellValues::kNumber;
-  const auto number = ReadAs(cell, type, decimal_comma_);
+  const auto number = ReadAs(cell, type, decimal_comma_, variable_.format);
   if (!number) return EncodeOther(cell);
   if (variable_.edges.empty()) return NearestLabel(*number, cell);
   const auto& edges = variable_.edges;
@@ -87,10 +112,8 @@ int64_t VariableEncoder::NearestLabel(double number, const std::string& cell) co
 int64_t VariableEncoder::EncodeOther(const std::string& cell) const {
   if (variable_.other) return *variable_.other_state();
   if (variable_.values != CellValues::kText && variable_.kind != VariableKind::kBinary)
-    throw std::invalid_argument(
-        "is " + Shown(cell) + ", not a " +
-        (variable_.values == CellValues::kInteger ? "number" : ToText(variable_.values)) +
-        "; leave it empty if it is not known");
+    throw std::invalid_argument("is " + Shown(cell) + ", not a " + Wanted(variable_.values) +
+                                "; leave it empty if it is not known");
   throw std::invalid_argument("is " + Shown(cell) + ", which is none of " + Known(variable_) +
                               ", and there is no state for other values");
 }
@@ -102,7 +125,20 @@ std::string DecodeState(const Variable& variable, int64_t state, RandomStream& r
   if (state == variable.other_state()) return kOtherLabel;
   if (variable.edges.empty()) return variable.labels.empty() ? std::to_string(state) : variable.labels[index];
   const double low = variable.edges[index], high = variable.edges[index + 1];
-  return FormatAs(DrawBetween(low, high, IsWhole(variable.values), random), variable.values, low, high);
+  return FormatAs(DrawBetween(low, high, IsWhole(variable.values), random), variable.values, low, high,
+                  variable.format);
+}
+
+std::string DescribeState(const Variable& variable, int64_t state) {
+  const auto index = static_cast<size_t>(state);
+  const bool bin = index + 1 < variable.edges.size();
+  if (!bin || (variable.values != CellValues::kDate && variable.values != CellValues::kTime &&
+               variable.values != CellValues::kClock && variable.format.empty()))
+    return variable.StateName(state);
+  const auto text = [&](double edge) {
+    return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
+  };
+  return "[" + text(variable.edges[index]) + ", " + text(variable.edges[index + 1]) + ")";
 }
 
 }  // namespace ort_ed

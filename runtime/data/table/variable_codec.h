@@ -32,8 +32,15 @@ class VariableEncoder {
   const Variable variable_;
   bool decimal_comma_;
   std::unordered_map<std::string, int64_t> by_label_;
+  std::unordered_map<std::string, int64_t> by_word_;   // in lower case, of labels that are no and yes
   std::vector<std::pair<double, int64_t>> by_number_;  // ascending; of labels that are numbers
 };
+
+// Whether these are no and yes, or false and true, in whatever case: TRUE and true are the same.
+bool IsNoOrYes(const std::vector<std::string>& words);
+
+// For people: as Variable::StateName(), with the bounds of bins as the column is written.
+std::string DescribeState(const Variable& variable, int64_t state);
 
 // The cell that stands for a state: its label or, of a bin, a value that is drawn evenly from it; whole
 // numbers stay whole. A missing one is `missing`.

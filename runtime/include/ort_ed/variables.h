@@ -17,7 +17,7 @@ namespace ort_ed {
 enum class VariableKind { kBinary, kNominal, kOrdered, kCyclic };
 
 // What the cells of a table hold that the variable stands for.
-enum class CellValues { kText, kInteger, kNumber, kDate, kTime };
+enum class CellValues { kText, kInteger, kNumber, kDate, kTime, kClock };
 
 // One variable over the bits of a row. Its states are, in this order: those that the labels or the edges
 // tell, the state of all other values, the state of missing ones.
@@ -27,10 +27,12 @@ struct ORT_ED_API Variable {
   CellValues values = CellValues::kText;
   std::vector<std::string> labels = {};  // a binary variable may do without: 0 and 1
   // In place of labels: bin i holds edges[i] <= value < edges[i + 1], and what lies outside belongs to the
-  // outermost. Dates are days, times are seconds since 1970.
+  // outermost. Dates are days, times are seconds since 1970, clock times seconds since midnight.
   std::vector<double> edges = {};
   bool other = false;
   bool missing = false;
+  // How cells are written where it is not the usual way: "$#,###", "#%", "MM/DD/YYYY", "hh:mm".
+  std::string format = {};
 
   int64_t states() const;
   int64_t bits() const { return kind == VariableKind::kBinary ? 1 : states(); }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
+#include "models/graph/model_edits.h"
 #include "ort_ed/error.h"
 #include "runtime/data/table/table_writer.h"
 #include "runtime/support/atomic_file.h"
@@ -158,7 +159,8 @@ void RunSample(const SampleCommand& command) {
   if (!command.png.empty()) picture.emplace(command, model);
   const bool as_table = model.variables().described() && IsTableName(command.output);
   const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed,
-                                                  {.cells = start.cells, .chains = schedule.chains})
+                                                  {.cells = start.cells, .chains = schedule.chains},
+                                                  GetMetadata(loaded.proto(), kSeparatorKey))
                                 : CreateBitFile(command.output, {.columns = model.dimension()});
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});

@@ -163,15 +163,17 @@ void RefuseTableOptions(const DataOptions& options, const char* what) {
 }
 
 void Tell(const TableProfile& profile, const TableGuess& guess, const std::string& path, Observer& observer) {
-  constexpr int64_t kMostLines = 60;
+  constexpr int64_t kMostLines = 40;
   const Variables& variables = guess.variables;
   observer.OnNotice(fmt::format("'{}': {} rows, {} columns{}; {} variables in {} bits", path, profile.rows,
                                 profile.columns.size(), profile.has_header ? "" : " without a header",
                                 variables.size(), variables.dimension()));
   for (int64_t v = 0; v < std::min(variables.size(), kMostLines); ++v)
-    observer.OnNotice(fmt::format("  {}: {}", variables[v].name, guess.descriptions[static_cast<size_t>(v)]));
+    observer.OnNotice(
+        fmt::format("  {}: {}", Shortened(variables[v].name), guess.descriptions[static_cast<size_t>(v)]));
   if (variables.size() > kMostLines)
-    observer.OnNotice(fmt::format("  and {} more", variables.size() - kMostLines));
+    observer.OnNotice(
+        fmt::format("  ... and {} more; all are in variables.toml", variables.size() - kMostLines));
   for (const std::string& warning : guess.warnings) observer.OnWarning(warning);
 }
 

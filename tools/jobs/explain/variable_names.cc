@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/data/table/variable_codec.h"
+
 namespace ort_ed {
 
 std::vector<std::string> NameVariables(std::vector<std::string> header, int64_t dimension) {
@@ -22,12 +24,16 @@ std::vector<std::string> NameVariables(const Variables& variables, const RowRead
 std::vector<std::string> NameBits(const Variables& variables, const RowReader& rows) {
   if (variables.all_binary()) return NameVariables(variables, rows);
   std::vector<std::string> names;
-  for (int64_t bit = 0; bit < variables.dimension(); ++bit) names.push_back(variables.BitName(bit));
+  for (int64_t v = 0; v < variables.size(); ++v) {
+    const int64_t bits = variables.bits(v);
+    for (int64_t k = 0; k < bits; ++k)
+      names.push_back(variables.Name(v) + " = " + NameState(variables, v, bits == 1 ? 1 : k));
+  }
   return names;
 }
 
 std::string NameState(const Variables& variables, int64_t variable, int64_t state) {
-  return variables.described() ? variables[variable].StateName(state) : std::to_string(state);
+  return variables.described() ? DescribeState(variables[variable], state) : std::to_string(state);
 }
 
 }  // namespace ort_ed

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ort_ed/random.h"
-#include "runtime/data/table/cell_value.h"
+#include "runtime/data/table/cell_format.h"
 
 namespace ort_ed {
 namespace {
@@ -34,13 +34,72 @@ void ColumnProfile::Add(const std::string& cell, bool decimal_comma) {
   AddText(cell);
   const CellValue value = ReadCellValue(cell, decimal_comma);
   counts_up_ &= value.type == CellValues::kInteger && (present() == 1 || value.number == last_ + 1);
-  if (value.type == CellValues::kText) {
+  if (value.type == CellValues::kText || !TakeForm(value)) {
     if (untyped_++ == 0) untyped_example_ = cell;
     return;
   }
   typed_as_ = typed_ == 0 ? value.type : WidestType(typed_as_, value.type);
   ++typed_;
-  AddNumber(value.number);
+  const bool two_ways = value.form.day_first && value.form.month_first;
+  AddNumber(value.number, two_ways && *value.form.day_first == value.number ? *value.form.month_first
+                          : two_ways                                        ? *value.form.day_first
+                                                                            : value.number);
+}
+
+bool ColumnProfile::TakeForm(const CellValue& value) {
+  const CellForm& form = value.form;
+  const bool has_unit = !form.before.empty() || !form.after.empty();
+  const bool knows_unit = !form_.before.empty() || !form_.after.empty();
+  if (has_unit && knows_unit && (form.before != form_.before || form.after != form_.after)) return false;
+  if (has_unit) {
+    form_.before = form.before;
+    form_.after = form.after;
+  }
+  if (form.thousands != 0) form_.thousands = form.thousands;
+  form_.decimals = std::max(form_.decimals, form.decimals);
+  form_.decimal_comma |= form.decimal_comma;
+  if (form_.separator == 0) {
+    form_.separator = form.separator;
+    form_.year_first = form.year_first;
+    form_.letter = form.letter;
+  }
+  form_.filled_up &= form.filled_up;
+  form_.seconds |= form.seconds;
+  ambiguous_ += form.day_first || form.month_first ? 1 : 0;
+  day_only_ += form.day_first && !form.month_first ? 1 : 0;
+  month_only_ += form.month_first && !form.day_first ? 1 : 0;
+  return true;
+}
+
+bool ColumnProfile::month_first() const {
+  if (ambiguous_ == 0 || form_.separator == '.') return false;
+  return day_only_ == month_only_ ? form_.separator == '/' : month_only_ > day_only_;
+}
+
+bool ColumnProfile::swaps() const { return ambiguous_ > 0 && month_first() != (form_.separator == '/'); }
+
+std::string ColumnProfile::format() const {
+  using enum CellValues;
+  const CellValues of = type();
+  if (of == kInteger || of == kNumber) {
+    const NumberFormat format{.before = form_.before,
+                              .after = form_.after,
+                              .thousands = form_.thousands,
+                              .decimal_comma = form_.decimal_comma || form_.thousands == '.',
+                              .decimals = form_.decimals > 0 ? form_.decimals : -1};
+    return format.is_plain() ? "" : ToText(format);
+  }
+  const std::string clock = std::string(form_.filled_up || of == kTime ? "hh" : "h") + ":mm" +
+                            (form_.seconds || of == kTime ? ":ss" : "");
+  if (of == kClock) return clock == "hh:mm:ss" ? "" : clock;
+  if (of != kDate && of != kTime) return "";
+  const std::string day = form_.filled_up || of == kTime ? "DD" : "D",
+                    month = form_.filled_up || of == kTime ? "MM" : "M", separator(1, form_.separator);
+  const std::string date = form_.year_first ? "YYYY" + separator + month + separator + day
+                           : month_first()  ? month + separator + day + separator + "YYYY"
+                                            : day + separator + month + separator + "YYYY";
+  const std::string text = of == kDate ? date : date + (form_.letter ? "T" : " ") + clock;
+  return text == "YYYY-MM-DD" || text == "YYYY-MM-DDThh:mm:ss" ? "" : text;
 }
 
 void ColumnProfile::AddText(const std::string& cell) {
@@ -55,7 +114,9 @@ void ColumnProfile::AddText(const std::string& cell) {
   }
 }
 
-void ColumnProfile::AddNumber(double number) {
+void ColumnProfile::AddNumber(double number, double swapped) {
+  smallest_swapped_ = typed_ == 1 ? swapped : std::min(smallest_swapped_, swapped);
+  largest_swapped_ = typed_ == 1 ? swapped : std::max(largest_swapped_, swapped);
   smallest_ = typed_ == 1 ? number : std::min(smallest_, number);
   largest_ = typed_ == 1 ? number : std::max(largest_, number);
   last_ = number;
@@ -75,6 +136,8 @@ CellValues ColumnProfile::type() const {
 
 std::vector<double> ColumnProfile::SortedNumbers() const {
   std::vector<double> sorted = numbers_;
+  if (swaps())
+    for (double& number : sorted) number = SwapDayAndMonth(number, type()).value_or(number);
   std::ranges::sort(sorted);
   return sorted;
 }

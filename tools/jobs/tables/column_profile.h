@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ort_ed/variables.h"
+#include "runtime/data/table/cell_value.h"
 
 namespace ort_ed {
 
@@ -34,10 +35,14 @@ class ColumnProfile {
   const std::string& stray() const { return untyped_example_; }  // one of them
 
   bool decimal_comma() const { return decimal_comma_; }
+  // How its cells are written (cell_format.h); empty: the usual way.
+  std::string format() const;
+  // Dates such as 03/04/2024 of which no cell tells what is the day.
+  bool day_is_unclear() const { return ambiguous_ > 0 && day_only_ == 0 && month_only_ == 0; }
   // In ascending order; in a large table an even sample of them.
   std::vector<double> SortedNumbers() const;
-  double smallest() const { return smallest_; }
-  double largest() const { return largest_; }
+  double smallest() const { return swaps() ? smallest_swapped_ : smallest_; }
+  double largest() const { return swaps() ? largest_swapped_ : largest_; }
 
   // No cell occurs twice, as far as 100,000 rows tell.
   bool unique() const { return unique_ && present() > 0; }
@@ -48,7 +53,11 @@ class ColumnProfile {
 
  private:
   void AddText(const std::string& cell);
-  void AddNumber(double number);
+  void AddNumber(double number, double swapped);
+  // Whether the cell is written as those before it.
+  bool TakeForm(const CellValue& value);
+  bool month_first() const;
+  bool swaps() const;  // dates were read in the other order
 
   int64_t rows_ = 0, missing_ = 0, untyped_ = 0, typed_ = 0;
   std::string untyped_example_;
@@ -58,6 +67,9 @@ class ColumnProfile {
   bool too_many_texts_ = false;
   std::vector<double> numbers_;
   double smallest_ = 0, largest_ = 0, last_ = 0;
+  CellForm form_;                                          // of the cells so far
+  int64_t ambiguous_ = 0, day_only_ = 0, month_only_ = 0;  // dates with the year behind
+  double smallest_swapped_ = 0, largest_swapped_ = 0;      // with day and month exchanged
   std::unordered_set<uint64_t> seen_;
   bool unique_ = true, counts_up_ = true;
   uint64_t hash_ = 0;

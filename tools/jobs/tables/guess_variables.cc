@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "runtime/data/table/cell_format.h"
 #include "runtime/data/table/cell_value.h"
+#include "runtime/data/table/variable_codec.h"
 #include "runtime/support/text.h"
 #include "tools/jobs/tables/bin_edges.h"
 
@@ -27,6 +29,19 @@ std::string Lower(std::string text) {
   return text;
 }
 
+std::string FirstOf(const Labels& names) {
+  constexpr size_t kMost = 20;
+  Labels shown;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) shown.push_back(Shortened(names[i]));
+  return Join(shown, ", ") +
+         (names.size() > kMost ? fmt::format(", ... and {} more", names.size() - kMost) : "");
+}
+
+std::string NameOf(CellValues type) {
+  if (type == CellValues::kInteger) return "number";
+  return type == CellValues::kClock ? "time" : ToText(type);
+}
+
 bool NamesAnId(const std::string& name) {
   const std::string lower = Lower(name);
   for (const char* word : {"id", "index", "key", "uuid", "guid", "nr", "no"}) {
@@ -41,10 +56,29 @@ bool NamesALabel(const std::string& name) {
   return std::ranges::count(std::vector<std::string>{"class", "label", "target", "outcome", "y"}, lower) > 0;
 }
 
+// How often each text occurs; of no and yes all spellings together, by the most frequent one.
+std::map<std::string, int64_t> CountTexts(const ColumnProfile& column) {
+  const std::map<std::string, int64_t> counts(column.texts().begin(), column.texts().end());
+  constexpr size_t kMostSpellings = 16;
+  if (column.too_many_texts() || counts.size() > kMostSpellings) return counts;
+  Labels words;
+  for (const auto& [text, count] : counts) words.push_back(text);
+  if (!IsNoOrYes(words)) return counts;
+  std::map<std::string, std::pair<std::string, int64_t>> by_word;  // its spelling so far, and the sum
+  for (const auto& [text, count] : counts) {
+    auto& [spelling, sum] = by_word[Lower(text)];
+    if (spelling.empty() || count > counts.at(spelling)) spelling = text;
+    sum += count;
+  }
+  std::map<std::string, int64_t> merged;
+  for (const auto& [word, entry] : by_word) merged[entry.first] = entry.second;
+  return merged;
+}
+
 // The labels that are frequent enough, the most frequent ones of them, in alphabetical order.
 Labels FrequentLabels(const ColumnProfile& column, const TableOptions& options) {
   std::vector<std::pair<int64_t, std::string>> counts;
-  for (const auto& [text, count] : column.texts())
+  for (const auto& [text, count] : CountTexts(column))
     if (count >= options.rare) counts.emplace_back(-count, text);
   std::ranges::sort(counts);
   if (std::ssize(counts) > options.max_categories) counts.resize(static_cast<size_t>(options.max_categories));
@@ -58,8 +92,9 @@ Labels FrequentLabels(const ColumnProfile& column, const TableOptions& options) 
 Labels NumberLabels(const ColumnProfile& column, CellValues type, int64_t most) {
   if (column.too_many_texts()) return {};
   std::map<double, std::string> by_number;
+  const std::string format = column.format();
   for (const auto& [text, count] : column.texts()) {
-    const auto number = ReadAs(text, type, column.decimal_comma());
+    const auto number = ReadAs(text, type, column.decimal_comma(), format);
     if (!number) continue;
     const auto [entry, is_new] = by_number.emplace(*number, text);
     if (!is_new) entry->second = std::min(entry->second, text);
@@ -101,7 +136,7 @@ class Guesser {
       for (const std::string& name : names) {
         if (std::ranges::find(profile_.names, name) == profile_.names.end())
           throw OptionError(key, fmt::format("names '{}', which is no column of the table; it has {}", name,
-                                             Join(profile_.names, ", ")));
+                                             FirstOf(profile_.names)));
         if (is_kind && !kind_of.emplace(name, key).second)
           throw OptionError(key, fmt::format("names '{}', which {} names, too", name, kind_of.at(name)));
       }
@@ -178,7 +213,7 @@ class Guesser {
     ++constants_;
     guess_.warnings.push_back(fmt::format(
         "column '{}' is '{}' in every row: any other value will be odd; name it in drop if it tells nothing",
-        name, value));
+        name, Shortened(value)));
     return {.name = name,
             .kind = VariableKind::kNominal,
             .values = column.type(),
@@ -197,13 +232,13 @@ class Guesser {
   }
 
   // No and yes: there cannot be a third. Other pairs may meet one, and have a state for it.
-  static bool IsNoOrYes(const ColumnProfile& column) {
-    if (column.missing() > 0 || column.texts().size() != 2 || column.too_many_texts()) return false;
-    std::set<std::string> words;
-    for (const auto& [text, count] : column.texts()) words.insert(Lower(text));
-    using Words = std::set<std::string>;
-    return words == Words{"false", "true"} || words == Words{"no", "yes"} || words == Words{"n", "y"} ||
-           words == Words{"f", "t"};
+  static std::optional<Labels> NoAndYes(const ColumnProfile& column) {
+    if (column.missing() > 0 || column.too_many_texts()) return std::nullopt;
+    Labels words;
+    for (const auto& [text, count] : CountTexts(column)) words.push_back(text);
+    if (words.size() != 2 || !IsNoOrYes(words)) return std::nullopt;
+    std::ranges::sort(words, {}, Lower);
+    return words;
   }
 
   void MakeNominal(const ColumnProfile& column, Variable& variable) {
@@ -215,7 +250,8 @@ class Guesser {
 
   void NoteOthers(const ColumnProfile& column, const Variable& variable) {
     int64_t kept = 0;
-    for (const std::string& label : variable.labels) kept += column.texts().at(label);
+    const auto counts = CountTexts(column);
+    for (const std::string& label : variable.labels) kept += counts.at(label);
     const int64_t others = column.present() - kept;
     if (10 * others > column.present())
       guess_.warnings.push_back(fmt::format(
@@ -227,9 +263,8 @@ class Guesser {
   // Whether anything can be made of it.
   bool MakeText(const ColumnProfile& column, Variable& variable) {
     const bool ordered = Has(options_.ordered, variable.name), cyclic = Has(options_.cyclic, variable.name);
-    if (IsNoOrYes(column) && !ordered && !cyclic) {
-      for (const auto& [text, count] : column.texts()) variable.labels.push_back(text);
-      std::ranges::sort(variable.labels);
+    if (const auto words = NoAndYes(column); words && !ordered && !cyclic) {
+      variable.labels = *words;
       return true;
     }
     const auto different = static_cast<int64_t>(column.texts().size());
@@ -247,8 +282,15 @@ class Guesser {
 
   void MakeNumber(const ColumnProfile& column, Variable& variable) {
     const CellValues type = column.type();
-    const bool cyclic = Has(options_.cyclic, variable.name);
-    const int64_t most = cyclic ? std::max(options_.bins, options_.max_categories) : options_.bins;
+    const bool named = Has(options_.cyclic, variable.name);
+    const bool cyclic = named || (type == CellValues::kClock && !Has(options_.ordered, variable.name));
+    const int64_t most = named ? std::max(options_.bins, options_.max_categories) : options_.bins;
+    variable.format = column.format();
+    if (column.day_is_unclear())
+      guess_.warnings.push_back(fmt::format(
+          "column '{}': no date tells the day from the month, {} is assumed; if that is wrong write them as "
+          "2024-05-31, or edit `format` in a copy of variables.toml and give that as variables",
+          variable.name, variable.format));
     const Labels labels = NumberLabels(column, type, most);
     if (labels == Labels{"0", "1"} && column.missing() == 0 && column.strays() == 0 && !cyclic) return;
     variable.kind = cyclic ? VariableKind::kCyclic : VariableKind::kOrdered;
@@ -257,8 +299,7 @@ class Guesser {
       guess_.warnings.push_back(fmt::format(
           "column '{}' holds {}s but for {} cells such as '{}', which share a state; leave cells empty that "
           "are not known",
-          variable.name, type == CellValues::kInteger ? "number" : ToText(type), column.strays(),
-          column.stray()));
+          variable.name, NameOf(type), column.strays(), Shortened(column.stray())));
     variable.labels = labels;
     if (labels.empty()) variable.edges = Edges(column, type);
   }
@@ -293,30 +334,42 @@ class Guesser {
 };
 
 std::string Range(const Variable& variable) {
-  const auto text = [&](double edge) { return FormatAs(edge, variable.values, edge, edge); };
+  const auto text = [&](double edge) {
+    return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
+  };
   const bool whole = IsWhole(variable.values);
   return fmt::format("{} to {}", text(variable.edges.front()), text(variable.edges.back() - (whole ? 1 : 0)));
 }
 
 }  // namespace
 
+std::string Shortened(const std::string& text) {
+  constexpr size_t kMost = 40;
+  if (text.size() <= kMost) return text;
+  std::string shown = text.substr(0, kMost);
+  while (!IsUtf8(shown)) shown.pop_back();
+  return shown + "…";
+}
+
 std::string DescribeVariable(const Variable& variable) {
   constexpr size_t kShown = 4;
   Labels shown(variable.labels.begin(), variable.labels.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                       kShown, variable.labels.size())));
+  for (std::string& label : shown) label = Shortened(label);
   if (variable.labels.size() > kShown) shown.emplace_back("...");
   std::string text = ToText(variable.kind);
   if (variable.kind == VariableKind::kBinary)
     return text + ": " + (shown.empty() ? "0, 1" : Join(shown, ", "));
   if (!variable.edges.empty()) {
     text += fmt::format(", {} bins of {}s from {}", variable.plain_states(),
-                        variable.values == CellValues::kInteger ? "whole number" : ToText(variable.values),
+                        variable.values == CellValues::kInteger ? "whole number" : NameOf(variable.values),
                         Range(variable));
   } else {
     text += fmt::format(", {} categories: {}", variable.plain_states(), Join(shown, ", "));
   }
   if (variable.other) text += ", and others";
   if (variable.missing) text += ", and missing";
+  if (!variable.format.empty()) text += ", written " + variable.format;
   return text;
 }
 

@@ -35,6 +35,7 @@ std::string Format(const Variable& variable) {
   if (!values.empty()) text += fmt::format("edges = {}\n", List(values));
   if (variable.other) text += "other = true\n";
   if (variable.missing) text += "missing = true\n";
+  if (!variable.format.empty()) text += fmt::format("format = {}\n", JsonString(variable.format));
   return text;
 }
 
@@ -104,7 +105,7 @@ class Reader {
       } else if (key == "kind") {
         variable.kind = GetWord(value, key, ParseVariableKind, "binary, nominal, ordered or cyclic");
       } else if (key == "values") {
-        variable.values = GetWord(value, key, ParseCellValues, "text, integer, number, date or time");
+        variable.values = GetWord(value, key, ParseCellValues, "text, integer, number, date, time or clock");
       } else if (key == "labels") {
         variable.labels = GetList<std::string>(value, key, "a list of texts in quotes");
       } else if (key == "edges") {
@@ -113,9 +114,11 @@ class Reader {
         variable.other = Get<bool>(value, key, "true or false");
       } else if (key == "missing") {
         variable.missing = Get<bool>(value, key, "true or false");
+      } else if (key == "format") {
+        variable.format = Get<std::string>(value, key, "text in quotes");
       } else {
         Fail(name.source(), fmt::format("'{}' is unknown; a variable has name, kind, values, labels, edges, "
-                                        "other and missing",
+                                        "other, missing and format",
                                         key));
       }
     }

@@ -1,15 +1,19 @@
 #include "tools/jobs/train/event_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {
@@ -56,6 +60,61 @@ std::string SummaryValue(const NamedScalar& scalar) {
   return Field(1, std::string_view(scalar.first)) + Field(2, static_cast<float>(scalar.second));
 }
 
+// Numbers of fields in Event, Summary and Summary.Value.
+constexpr int kStep = 2, kSummary = 5, kValue = 1, kTag = 1, kImage = 4, kHistogram = 5;
+
+std::string PackedDoubles(const std::vector<double>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+}
+
+// Bins of equal width, each with its upper bound.
+std::string HistogramProto(std::span<const double> values) {
+  constexpr size_t kBins = 30;
+  const auto [low, high] = std::ranges::minmax(values);
+  const double width = high > low ? (high - low) / kBins : 1;
+  std::vector<double> limits, counts(kBins);
+  for (size_t i = 1; i <= kBins; ++i) limits.push_back(low + width * static_cast<double>(i));
+  limits.back() = std::max(limits.back(), high);
+  double sum = 0, squares = 0;
+  for (const double value : values) {
+    ++counts[std::min(kBins - 1, static_cast<size_t>((value - low) / width))];
+    sum += value;
+    squares += value * value;
+  }
+  return Field(1, low) + Field(2, high) + Field(3, static_cast<double>(values.size())) + Field(4, sum) +
+         Field(5, squares) + Field(6, std::string_view(PackedDoubles(limits))) +
+         Field(7, std::string_view(PackedDoubles(counts)));
+}
+
+std::string PictureEvent(int64_t step, double time, const std::string& name, int kind,
+                         const std::string& content) {
+  const std::string value = Field(kTag, std::string_view(name)) + Field(kind, std::string_view(content));
+  const std::string summary = Field(kValue, std::string_view(value));
+  return Field(1, time) + Field(kStep, step) + Field(kSummary, std::string_view(summary));
+}
+
+bool HasPicture(std::string_view summary) {
+  uint32_t number = 0;
+  std::string_view value;
+  for (WireReader values(summary); values.Next(number, value);) {
+    WireField field;
+    for (WireReader fields(value); fields.Next(field);)
+      if (field.number == kImage || field.number == kHistogram) return true;
+  }
+  return false;
+}
+
+// Whether an event is a picture of a step up to that one.
+bool IsPicture(std::string_view event, int64_t last_step) {
+  bool picture = false, early = true;
+  WireField field;
+  for (WireReader fields(event); fields.Next(field);) {
+    if (field.number == kStep) early = static_cast<int64_t>(field.value) <= last_step;
+    if (field.number == kSummary) picture = HasPicture(field.payload);
+  }
+  return picture && early;
+}
+
 double Now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -90,6 +149,40 @@ void EventFile::Append(int64_t step, double time, std::span<const NamedScalar> s
   std::string summary;
   for (const NamedScalar& scalar : scalars) summary += Field(1, std::string_view(SummaryValue(scalar)));
   WriteRecord(Field(1, time) + Field(2, step) + Field(5, std::string_view(summary)));
+}
+
+void EventFile::AppendHistogram(int64_t step, double time, const std::string& name,
+                                std::span<const double> values) {
+  if (values.empty()) return;
+  WriteRecord(PictureEvent(step, time, name, kHistogram, HistogramProto(values)));
+}
+
+void EventFile::AppendImage(int64_t step, double time, const std::string& name, int height, int width,
+                            const std::string& png) {
+  constexpr int64_t kGrey = 1;
+  WriteRecord(PictureEvent(step, time, name, kImage,
+                           Field(1, int64_t{height}) + Field(2, int64_t{width}) + Field(3, kGrey) +
+                               Field(4, std::string_view(png))));
+}
+
+std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  constexpr size_t kFrame = sizeof(uint64_t) + sizeof(uint32_t);  // the length and its check sum
+  std::vector<std::string> records;
+  std::string_view rest = bytes;
+  while (rest.size() >= kFrame) {
+    uint64_t length = 0;
+    std::memcpy(&length, rest.data(), sizeof(length));
+    if (length > rest.size() - kFrame || rest.size() - kFrame - length < sizeof(uint32_t)) break;
+    const std::string_view record = rest.substr(kFrame, length);
+    uint32_t sum = 0;
+    std::memcpy(&sum, rest.data() + kFrame + length, sizeof(sum));
+    if (sum != MaskedCrc(record)) break;
+    if (IsPicture(record, last_step)) records.emplace_back(record);
+    rest.remove_prefix(kFrame + length + sizeof(uint32_t));
+  }
+  return records;
 }
 
 void EventFile::WriteRecord(const std::string& record) {

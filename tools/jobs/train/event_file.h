@@ -7,19 +7,26 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ort_ed {
 
 using NamedScalar = std::pair<std::string, double>;
 
-// Appends scalars to a TensorBoard event file, `folder`/events.out.tfevents.<time>.<host>.<process>.ort-ed.
-// Every call reaches the operating system before it returns, so that a running TensorBoard follows. Throws
-// kIo.
+// Appends scalars, histograms and pictures to a TensorBoard event file,
+// `folder`/events.out.tfevents.<time>.<host>.<process>.ort-ed. Every call reaches the operating system before
+// it returns, so that a running TensorBoard follows. Throws kIo.
 class EventFile {
  public:
   explicit EventFile(const std::string& folder);
 
   void Append(int64_t step, double time, std::span<const NamedScalar> scalars);
+  void AppendHistogram(int64_t step, double time, const std::string& name, std::span<const double> values);
+  // `png`: the bytes of a file in grey.
+  void AppendImage(int64_t step, double time, const std::string& name, int height, int width,
+                   const std::string& png);
+  // A record of ReadPictures().
+  void AppendRecord(const std::string& record) { WriteRecord(record); }
   const std::string& path() const { return path_; }
 
  private:
@@ -34,6 +41,10 @@ class EventFile {
 
 // Whether a file of that name is an event file of ours.
 bool IsEventFile(std::string_view name);
+
+// The records of histograms and pictures in an event file of ours, of steps up to `last_step`. What is
+// damaged or cut short is left out.
+std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step);
 
 // CRC-32C (Castagnoli), which the record framing of event files uses.
 uint32_t Crc32c(std::string_view bytes);

@@ -36,10 +36,16 @@ MetricsLine FromJson(const std::string& text) {
   return line;
 }
 
-void RemoveEventFiles(const std::string& folder) {
+// Returns the pictures in them of steps up to `last_step`.
+std::vector<std::string> RemoveEventFiles(const std::string& folder, int64_t last_step) {
+  std::vector<std::string> pictures;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (IsEventFile(entry.path().filename().string())) std::filesystem::remove(entry.path());
+    if (!IsEventFile(entry.path().filename().string())) continue;
+    for (std::string& record : ReadPictures(entry.path().string(), last_step))
+      pictures.push_back(std::move(record));
+    std::filesystem::remove(entry.path());
   }
+  return pictures;
 }
 
 }  // namespace
@@ -51,9 +57,10 @@ MetricsLog::MetricsLog(const std::string& folder, int64_t last_step) : path_(fol
   for (const MetricsLine& line : kept) text += ToJson(line);
   WriteFileAtomically(path_, text);
 
-  RemoveEventFiles(folder);
+  const std::vector<std::string> pictures = RemoveEventFiles(folder, last_step);
   events_ = std::make_unique<EventFile>(folder);
   for (const MetricsLine& line : kept) events_->Append(line.step, line.time, line.values);
+  for (const std::string& picture : pictures) events_->AppendRecord(picture);
 
   file_.reset(std::fopen(path_.c_str(), "ab"));
   if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));

@@ -16,15 +16,24 @@ struct MetricsLine {
   std::vector<NamedScalar> values;
 };
 
-// The metrics of a run: metrics.jsonl, and the same values as a TensorBoard event file. What was appended has
-// reached the operating system. Throws kIo.
+// The metrics of a run: metrics.jsonl, and the same values as a TensorBoard event file, with pictures. What
+// was appended has reached the operating system. Throws kIo.
 class MetricsLog {
  public:
   // Keeps what a previous process of the run logged up to `last_step` and drops the rest (also a line that
-  // was cut short), so that a resumed run repeats no line. The event file is written anew from what is kept.
+  // was cut short), so that a resumed run repeats no line. The event file is written anew from what is kept,
+  // and from the pictures in the former one.
   MetricsLog(const std::string& folder, int64_t last_step);
 
   void Append(const MetricsLine& line);
+  // Only for TensorBoard.
+  void AppendHistogram(int64_t step, double time, const std::string& name, std::span<const double> values) {
+    events_->AppendHistogram(step, time, name, values);
+  }
+  void AppendImage(int64_t step, double time, const std::string& name, int height, int width,
+                   const std::string& png) {
+    events_->AppendImage(step, time, name, height, width, png);
+  }
 
   static std::string FileName() { return "metrics.jsonl"; }
 

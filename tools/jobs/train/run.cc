@@ -13,12 +13,15 @@
 #include "runtime/support/atomic_file.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
+#include "tools/jobs/train/pictures/event_pictures.h"
 
 namespace ort_ed {
 namespace {
 
 // Long enough to tell whether anything is learned, soon enough to change it.
 constexpr double kFirstJudgement = 30;  // seconds
+
+constexpr int64_t kPicturedSamples = 64;
 
 double WallTime() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -152,6 +155,9 @@ void Run::Log(bool log, bool validate) {
   }
   if (validate && setup_.dataset->validation.rows > 0) Validate(line);
   if (records_ != nullptr && !line.values.empty()) records_->metrics.Append(line);
+  if (records_ != nullptr && validate && setup_.dataset->validation.rows > 0)
+    AppendPictures(setup_, stepper_.batch(), validator_.Samples(kPicturedSamples), step_, line.time,
+                   records_->metrics);
 }
 
 void Run::Validate(MetricsLine& line) {

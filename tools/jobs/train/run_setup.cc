@@ -15,6 +15,8 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/data/table/table_reader.h"
+#include "runtime/data/table/table_writer.h"
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
 #include "tools/jobs/loaded_model.h"
@@ -121,6 +123,16 @@ int64_t WantedColumns(const TrainOptions& options) {
 
 void NoteVariables(onnx::ModelProto& model, const Variables& variables) {
   if (variables.described()) SetMetadata(model, metadata_key::kVariables, FormatVariables(variables));
+}
+
+// How the table is separated, for tables that are written.
+void NoteSeparator(onnx::ModelProto& model, const DataOptions& data) {
+  if (data.data.empty() || data.data.starts_with("synth:")) return;
+  InputStream stream(data.data);
+  if (!IsText(stream)) return;
+  TableReader table(std::move(stream));
+  if (table.Next() && table.separator() != ',')
+    SetMetadata(model, kSeparatorKey, std::string(1, table.separator()));
 }
 
 onnx::ModelProto BuildNetwork(const TrainOptions& options, const Dataset& dataset) {
@@ -359,6 +371,7 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
   if (setup.options.network.IsFile())
     AdaptMetadata(network.model, setup.options.network, network.contract.dimension);
   NoteVariables(network.model, setup.dataset->variables);
+  if (setup.dataset->variables.described()) NoteSeparator(network.model, setup.options.data);
   setup.warnings = setup.dataset->warnings;
   // Only a network that is trained without its base is kept apart: models may be large.
   const Choice& base = setup.options.network.base;

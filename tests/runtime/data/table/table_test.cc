@@ -127,6 +127,81 @@ TEST(CellValue, NumbersAreWrittenSoThatTheyReadBack) {
   EXPECT_EQ(FormatAs(0.33333333, CellValues::kNumber, 0.3333333, 0.3333334), "0.33333333");
 }
 
+TEST(CellValue, PeopleWriteNumbersInManyWays) {
+  using enum CellValues;
+  const std::tuple<const char*, bool, CellValues, double> cells[] = {
+      {"1,234", false, kInteger, 1234},
+      {"-1,234,567.5", false, kNumber, -1234567.5},
+      {"45%", false, kInteger, 45},
+      {"4.5 %", false, kNumber, 4.5},
+      {"$1,200", false, kInteger, 1200},
+      {"-$5.50", false, kNumber, -5.5},
+      {"1 200 EUR", false, kInteger, 1200},
+      {"EUR 1200", false, kInteger, 1200},
+      {"1\xc2\xa0"
+       "200\xc2\xa0€",
+       false, kInteger, 1200},
+      {"1.234,56", true, kNumber, 1234.56},
+      {"1.234,56 €", true, kNumber, 1234.56},
+      {"1,234.56", true, kNumber, 1234.56},
+      {"14:05", false, kClock, 50700},
+      {"9:05:30", false, kClock, 32730},
+  };
+  for (const auto& [cell, decimal_comma, type, number] : cells) {
+    EXPECT_EQ(ReadCellValue(cell, decimal_comma).type, type) << cell;
+    EXPECT_EQ(ReadCellValue(cell, decimal_comma).number, number) << cell;
+  }
+  for (const char* text : {"12,34", "1,2345", ",123", "1,234,", "0,123", "192.168.100.200", "555 123", "$",
+                           "%", "25:00", "14:5", "EUR", "A 12", "007%", "1,234,56.7"})
+    EXPECT_EQ(ReadCellValue(text).type, kText) << text;
+}
+
+TEST(CellValue, ColumnsTellTheDayFromTheMonth) {
+  using enum CellValues;
+  const double march27 = *ReadAs("2024-03-27", kDate), march4 = *ReadAs("2024-03-04", kDate);
+  for (const char* cell : {"03/27/2024", "3/27/2024", "27/03/2024", "27/3/2024", "27-3-2024", "27.03.2024",
+                           "27.3.2024", "2024/03/27", "2024/3/27"})
+    EXPECT_EQ(ReadCellValue(cell).number, march27) << cell;
+  EXPECT_EQ(ReadAs("3/4/2024", kDate, false, "MM/DD/YYYY"), march4);
+  EXPECT_EQ(ReadAs("4/3/2024", kDate, false, "DD/MM/YYYY"), march4);
+  EXPECT_EQ(ReadAs("03/27/2024", kDate, false, "DD/MM/YYYY"), std::nullopt);
+  EXPECT_EQ(ReadAs("03/04/2024 10:30", kTime, false, "MM/DD/YYYY hh:mm"), march4 * 86400 + 37800);
+  EXPECT_EQ(SwapDayAndMonth(march4, kDate), ReadAs("2024-04-03", kDate));
+  EXPECT_EQ(SwapDayAndMonth(march27, kDate), std::nullopt);
+}
+
+TEST(CellValue, FormatsAreKept) {
+  using enum CellValues;
+  const std::tuple<double, CellValues, const char*, const char*> cells[] = {
+      {1234567, kInteger, "$#,###", "$1,234,567"},
+      {-45, kInteger, "#%", "-45%"},
+      {1234.5, kNumber, "# ###.00 EUR", "1 234.50 EUR"},
+      {1234.5, kNumber, "#.###,00 €", "1.234,50 €"},
+      {1.5, kNumber, "#,#", "1,5"},
+      {1.5, kNumber, "#,00 €", "1,50 €"},
+      {999, kInteger, "#,###", "999"},
+      {50700, kClock, "hh:mm", "14:05"},
+      {32700, kClock, "h:mm", "9:05"},
+      {19844, kDate, "MM/DD/YYYY", "05/01/2024"},
+      {19844, kDate, "D.M.YYYY", "1.5.2024"},
+      {19844 * 86400.0, kTime, "YYYY/MM/DD hh:mm", "2024/05/01 00:00"},
+  };
+  for (const auto& [number, type, format, text] : cells) {
+    EXPECT_EQ(FormatAs(number, type, -1e12, 1e12, format), text);
+    EXPECT_EQ(ReadAs(text, type, std::string_view(format).find("#.") == 0, format), number) << text;
+  }
+  EXPECT_EQ(ReadAs("$5", kInteger, false, "#%"), std::nullopt);
+  EXPECT_EQ(ReadAs("5", kInteger, false, "#%"), 5);
+}
+
+TEST(VariableCodec, NoAndYesAreTheSameInAnyCase) {
+  const VariableEncoder binary({.name = "b", .labels = {"False", "True"}}, false);
+  for (const char* cell : {"true", "TRUE", "True"}) EXPECT_EQ(binary.Encode(cell), 1) << cell;
+  EXPECT_EQ(binary.Encode("false"), 0);
+  const VariableEncoder names({.name = "n", .kind = VariableKind::kNominal, .labels = {"ann", "Ann"}}, false);
+  EXPECT_EQ(names.Encode("Ann"), 1);
+}
+
 TEST(VariableCodec, CellsHaveStates) {
   const Variables pets = Pets();
   const VariableEncoder pet(pets[0], false), young(pets[1], false), kg(pets[2], false);

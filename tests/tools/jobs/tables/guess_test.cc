@@ -75,6 +75,48 @@ TEST_F(GuessTest, ColumnsAreWhatTheyLookLike) {
                           HasSubstr("'country' is 'DE' in every row")));
 }
 
+// What people write: units, thousands, times of the day, dates in the order of their country.
+TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
+  std::string text = "price,share,opened,us,eu,open,flag,answer\n";
+  const char* flags[] = {"TRUE", "true", "False", "true"};
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("\"${},{:03}\",{}%,{}:{:02},{:02}/{:02}/2024,{:02}/{:02}/2024,0{}/0{}/2024,{},{}\n",
+                        1 + i % 40, i % 5 * 7, i % 50, 8 + i % 12, i * 7 % 60, 1 + i % 12, 1 + i % 28,
+                        1 + i % 28, 1 + i % 12, 1 + i % 9, 1 + i / 9 % 9, flags[i % 4],
+                        i % 10 == 0 ? "" : (i % 3 ? "Yes" : (i % 2 ? "NO" : "no")));
+  const TableGuess guess = Guess(text);
+  const Variables& v = guess.variables;
+  ASSERT_EQ(v.size(), 8);
+  const auto at = [&](const char* name) -> const Variable& { return v[*v.Find(name)]; };
+  EXPECT_EQ(at("price").values, CellValues::kInteger);
+  EXPECT_EQ(at("price").format, "$#,###");
+  EXPECT_GE(at("price").edges.front(), 1000);
+  EXPECT_EQ(at("share").format, "#%");
+  EXPECT_EQ(at("opened").values, CellValues::kClock);
+  EXPECT_EQ(at("opened").kind, VariableKind::kCyclic);
+  EXPECT_EQ(at("opened").format, "h:mm");
+  EXPECT_EQ(at("us").format, "MM/DD/YYYY");
+  EXPECT_EQ(at("eu").format, "DD/MM/YYYY");
+  EXPECT_EQ(at("us").edges, at("eu").edges);  // the same days, written in two ways
+  EXPECT_EQ(at("open").format, "MM/DD/YYYY");
+  EXPECT_EQ(at("flag").kind, VariableKind::kBinary);
+  EXPECT_THAT(at("flag").labels, ElementsAre("False", "true"));
+  EXPECT_THAT(at("answer").labels, ElementsAre("NO", "Yes"));
+  EXPECT_TRUE(at("answer").missing);
+  EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'open': no date tells the day from the month")));
+  EXPECT_THAT(DescribeVariable(at("price")), HasSubstr("from $1,"));
+  EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
+}
+
+TEST_F(GuessTest, LongCellsAreCutInMessages) {
+  const std::string book(5000, 'x');
+  std::string text = "a,b\n";
+  for (int i = 0; i < 40; ++i) text += book + (i % 2 ? "1," : "2,") + book + "\n";
+  const TableGuess guess = Guess(text);
+  for (const std::string& description : guess.descriptions) EXPECT_LT(description.size(), 300u);
+  for (const std::string& warning : guess.warnings) EXPECT_LT(warning.size(), 300u);
+}
+
 TEST_F(GuessTest, OptionsHaveTheLastWord) {
   TableOptions options;
   options.columns = {"region", "rating", "since", "visits", "member"};

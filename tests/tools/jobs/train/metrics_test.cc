@@ -4,12 +4,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ort_ed/error.h"
 #include "tests/support/temp_dir.h"
+#include "tools/jobs/train/pictures/gray_png.h"
 
 namespace ort_ed {
 namespace {
@@ -22,6 +25,8 @@ struct Record {
   double time = 0;
   std::string file_version;
   std::vector<NamedScalar> scalars;
+  std::map<std::string, std::vector<double>> bounds, counts;  // of histograms
+  std::map<std::string, std::string> pictures;                // PNG
 };
 
 // A second, independent reading of the format: records, their checksums, and the protobuf fields of Event.
@@ -88,6 +93,12 @@ class EventReader {
     }
   }
 
+  static std::vector<double> Doubles(const std::string& bytes) {
+    std::vector<double> values(bytes.size() / sizeof(double));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    return values;
+  }
+
   static Record ParseEvent(const std::string& event) {
     Record record;
     Fields(event, [&](int number, const std::string& value) {
@@ -100,6 +111,12 @@ class EventReader {
         Fields(summary_value, [&](int field, const std::string& content) {
           if (field == 1) scalar.first = content;
           if (field == 2) scalar.second = Number<float>(content);
+          if (field == 4 || field == 5)
+            Fields(content, [&](int part, const std::string& inner) {
+              if (field == 4 && part == 4) record.pictures[scalar.first] = inner;
+              if (field == 5 && part == 6) record.bounds[scalar.first] = Doubles(inner);
+              if (field == 5 && part == 7) record.counts[scalar.first] = Doubles(inner);
+            });
         });
       });
     });
@@ -140,6 +157,49 @@ TEST(EventFile, ReadsBackAsTensorBoardReadsIt) {
   EXPECT_EQ(records[1].time, 1700000000.5);
   EXPECT_THAT(records[1].scalars,
               ElementsAre(NamedScalar{"loss", 0.25}, NamedScalar{"gradient_norm", double{-3e10f}}));
+}
+
+TEST(EventFile, HistogramsAndPicturesReadBack) {
+  TempDir dir;
+  EventFile file(dir.path());
+  file.AppendHistogram(7, 1.5, "energy/data", std::vector<double>{-1, 0, 0.5, 2});
+  file.AppendHistogram(7, 1.5, "same", std::vector<double>{3, 3});
+  file.AppendHistogram(7, 1.5, "none", {});
+  const std::vector<uint8_t> rows = {1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0};  // three pictures of 2 x 2
+  const GrayPicture grid = DrawGrid(rows, 2, 2);
+  EXPECT_EQ(grid.height, 7);
+  EXPECT_EQ(grid.width, 7);
+  file.AppendImage(8, 2.5, "samples", grid.height, grid.width, grid.png);
+  const std::vector<Record> records = EventReader(file.path()).Records();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[1].step, 7);
+  const std::vector<double>& counts = records[1].counts.at("energy/data");
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0.0), 4);
+  EXPECT_EQ(counts.front(), 1);
+  EXPECT_EQ(counts.back(), 1);
+  EXPECT_EQ(records[1].bounds.at("energy/data").size(), counts.size());
+  EXPECT_EQ(records[1].bounds.at("energy/data").back(), 2);
+  EXPECT_EQ(records[2].counts.at("same").front(), 2);
+  EXPECT_EQ(records[3].step, 8);
+  EXPECT_TRUE(records[3].pictures.at("samples").starts_with("\x89PNG\r\n"));
+  EXPECT_EQ(ReadPictures(file.path(), 7).size(), 2u);
+}
+
+TEST(MetricsLog, PicturesOutliveAResumedRun) {
+  TempDir dir;
+  {
+    MetricsLog log(dir.path(), 0);
+    for (const int64_t step : {10, 20, 30}) {
+      log.Append({step, 1.5, {{"loss", 0.5}}});
+      log.AppendHistogram(step, 1.5, "energy/data", std::vector<double>{1, 2});
+    }
+  }
+  MetricsLog resumed(dir.path(), 20);
+  ASSERT_EQ(EventFiles(dir).size(), 1u);
+  std::vector<int64_t> steps;
+  for (const Record& record : EventReader(EventFiles(dir)[0]).Records())
+    if (!record.counts.empty()) steps.push_back(record.step);
+  EXPECT_THAT(steps, ElementsAre(10, 20));
 }
 
 TEST(MetricsLog, LinesReadBack) {

@@ -77,13 +77,33 @@ std::vector<double> HeldOutLikelihood::Energies(Learner& learner, const std::vec
   return energies;
 }
 
-LikelihoodEstimate HeldOutLikelihood::Compute(Learner& learner) const {
+LikelihoodEstimate HeldOutLikelihood::Compute(Learner& learner) {
   std::vector<double> log_weights = Energies(learner, states_, below_states_);
   for (size_t i = 0; i < log_weights.size(); ++i) log_weights[i] = log_weights_[i] - log_weights[i];
   const WeightSummary summary = SummariseLogWeights(log_weights);
   LikelihoodEstimate estimate{.nll = Mean(Energies(learner, rows_, below_rows_)) + summary.log_mean};
   if (!exact_) estimate.effective = summary.effective;
+  last_log_weights_.clear();
+  if (std::isfinite(estimate.nll) && estimate.tells_something()) last_log_weights_ = std::move(log_weights);
   return estimate;
+}
+
+std::vector<float> HeldOutLikelihood::Samples(int64_t count) const {
+  if (last_log_weights_.empty()) return {};
+  const double largest = *std::ranges::max_element(last_log_weights_);
+  std::vector<double> sums;
+  for (const double weight : last_log_weights_)
+    sums.push_back((sums.empty() ? 0 : sums.back()) + std::exp(weight - largest));
+  const size_t width = states_.size() / sums.size();
+  std::vector<float> samples;
+  for (int64_t i = 0; i < count; ++i) {  // at even distances: no randomness is needed
+    const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(count) * sums.back();
+    const auto state =
+        static_cast<size_t>(std::upper_bound(sums.begin(), sums.end() - 1, place) - sums.begin());
+    const auto first = states_.begin() + static_cast<std::ptrdiff_t>(state * width);
+    samples.insert(samples.end(), first, first + static_cast<std::ptrdiff_t>(width));
+  }
+  return samples;
 }
 
 }  // namespace ort_ed

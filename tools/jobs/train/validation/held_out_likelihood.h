@@ -40,7 +40,11 @@ class HeldOutLikelihood {
   explicit HeldOutLikelihood(const Rows& rows);
 
   // With the averaged parameters.
-  LikelihoodEstimate Compute(Learner& learner) const;
+  LikelihoodEstimate Compute(Learner& learner);
+
+  // About what the model of the last Compute() draws: `count` of the states that its log Z was made of, by
+  // their weights; few different ones where few draws carry it. Nothing before, or where less than some do.
+  std::vector<float> Samples(int64_t count) const;
 
   // Of the learned base by itself, else of independent variables with the means of the data.
   double base_nll() const { return base_nll_; }
@@ -55,6 +59,7 @@ class HeldOutLikelihood {
   std::vector<double> below_rows_, below_states_;
   std::vector<double> log_weights_;  // of the states, without the energies' part
   double base_nll_ = 0;
+  std::vector<double> last_log_weights_;  // of the states in the last estimate; empty: it told nothing
 };
 
 }  // namespace ort_ed

@@ -27,6 +27,10 @@ Validation Validator::Validate() {
   return validation;
 }
 
+std::vector<float> Validator::Samples(int64_t count) const {
+  return likelihood_ ? likelihood_->Samples(count) : std::vector<float>();
+}
+
 double Validator::base_nll() { return likelihood().base_nll(); }
 
 // By the source's own loss for it, with the noise of the last step, so that losses can be compared.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "tools/jobs/train/run_setup.h"
 #include "tools/jobs/train/validation/held_out_likelihood.h"
@@ -19,6 +20,8 @@ class Validator {
   explicit Validator(RunSetup& setup) : setup_(setup) {}
 
   Validation Validate();
+  // Of the network at the last validation, see HeldOutLikelihood; empty: there are none.
+  std::vector<float> Samples(int64_t count) const;
   // Of what is under the network, see HeldOutLikelihood.
   double base_nll();
 
