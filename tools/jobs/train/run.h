@@ -6,7 +6,7 @@
 
 #include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/checkpoint.h"
-#include "tools/jobs/train/learning_watch.h"
+#include "tools/jobs/train/learning/learning_watch.h"
 #include "tools/jobs/train/metrics.h"
 #include "tools/jobs/train/run_setup.h"
 #include "tools/jobs/train/steps/stepper.h"

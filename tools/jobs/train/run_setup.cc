@@ -25,7 +25,7 @@
 #include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
-#include "tools/jobs/train/open_masses.h"
+#include "tools/jobs/train/learning/open_masses.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/negatives/likelihood.h"
 

@@ -7,7 +7,7 @@
 #include "tools/jobs/data/dataset.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
-#include "tools/jobs/train/learning_watch.h"
+#include "tools/jobs/train/learning/learning_watch.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/train_options.h"
 #include "tools/jobs/train/validation/best_validation.h"

@@ -1,4 +1,4 @@
-#include "tools/jobs/train/learning_watch.h"
+#include "tools/jobs/train/learning/learning_watch.h"
 
 #include <algorithm>
 #include <cmath>

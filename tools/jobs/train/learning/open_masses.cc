@@ -1,4 +1,4 @@
-#include "tools/jobs/train/open_masses.h"
+#include "tools/jobs/train/learning/open_masses.h"
 
 #include <fmt/format.h>
 
