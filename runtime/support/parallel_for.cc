@@ -9,13 +9,22 @@
 #include <thread>
 #include <vector>
 
+#include <sched.h>
+
 #include "ort_ed/error.h"
 
 namespace ort_ed {
 namespace {
 
+// hardware_concurrency() counts the cores of the machine, also where taskset or a container allows fewer.
+int CountAllowedCores() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 int CountCores() {
-  const int allowed = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int allowed = CountAllowedCores();
   std::FILE* const file = std::fopen("/sys/fs/cgroup/cpu.max", "r");
   if (file == nullptr) return allowed;
   double quota = 0, period = 0;

@@ -1,8 +1,10 @@
 #include "ort_ed/device.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "runtime/provider.h"
 #include "runtime/session.h"
@@ -96,6 +98,21 @@ TEST(Session, ZeroThreadsMeansTheCoresThatMayBeUsed) {
   EXPECT_GE(ThreadCount(0), 1);
   ExpectError(
       ErrorCode::kInvalidArgument, [] { ThreadCount(-1); }, "negative");
+}
+
+[[noreturn]] void ExitWithThreadsOfOneCore() {
+  cpu_set_t allowed, one;
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &allowed)) CPU_SET(core, &one);
+  sched_setaffinity(0, sizeof(one), &one);
+  std::exit(ThreadCount(0));
+}
+
+TEST(Session, ZeroThreadsMeansOneWhereTheProcessHasOneCore) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: cores are counted once
+  EXPECT_EXIT(ExitWithThreadsOfOneCore(), testing::ExitedWithCode(1), "");
 }
 
 TEST(Session, WhatCannotBeOpenedIsNamed) {

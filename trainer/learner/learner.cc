@@ -79,7 +79,7 @@ struct Learner::Impl {
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     bipartite = FindBipartiteTerms(network.model);
-    if (HasCpuKernels()) UseCpuKernels(network.model);
+    if (options.has_cpu_kernels()) UseCpuKernels(network.model);
     graphs = std::make_unique<StepGraphs>(network, options, shape);
     if (bipartite && !std::ranges::all_of(bipartite->Initialisers(), [&](const std::string& name) {
           return std::ranges::find(slots(), name, &ParameterSlot::name) != slots().end();
@@ -107,12 +107,9 @@ struct Learner::Impl {
     return std::vector<float>(parameters.size());
   }
 
-  bool HasCpuKernels() const { return options.cpu_kernels && options.device.provider == "cpu"; }
-
-  // To look for long vectors takes a session: only the graph of a whole step has such of a length that is
-  // known.
+  // To look for long vectors takes a session: only graphs that know the length of the flat ones have such.
   bool MayFuse(StepGraphKind kind) const {
-    return HasCpuKernels() && kind == StepGraphKind::kStep && FlatSize() >= kShortestFused;
+    return options.has_cpu_kernels() && graphs->KnowsFlatSize(kind) && FlatSize() >= kShortestFused;
   }
 
   int64_t FlatSize() const { return TotalSize(slots()); }
@@ -278,13 +275,14 @@ struct Learner::Impl {
     return losses;
   }
 
-  // Runs a graph on every piece of the flat vectors; `bind` binds what is not the same for all such graphs.
+  // Runs a graph on every piece of the flat vectors, or on the whole where it knows how long that is; `bind`
+  // binds what is not the same for all such graphs.
   // Returns the sum of the squares that it reports.
   template <typename Bind>
   double SumOverPieces(StepGraphKind kind, Bind&& bind) {
     double sum = 0;
     DeviceSession& session = Session(kind);
-    for (const Groups& piece : Cut(FlatSize(), kPieceSize)) {
+    for (const Groups& piece : Cut(FlatSize(), graphs->KnowsFlatSize(kind) ? FlatSize() : kPieceSize)) {
       std::array<float, 1> squares{};
       session.BindInput(step_tensor::kGradient, Slice(gradient, piece.first, {piece.count}));
       for (size_t i = 0; i < kinds.size(); ++i)

@@ -39,6 +39,8 @@ struct LearnerOptions {
   int threads = 0;          // 0: all cores
   int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
   bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
+
+  bool has_cpu_kernels() const { return cpu_kernels && device.provider == "cpu"; }
 };
 
 // The state vector that no step changes: 0 for entries that LearnerOptions::freeze_zeros keeps at zero,

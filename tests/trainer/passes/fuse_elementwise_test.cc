@@ -18,8 +18,8 @@ std::vector<std::string> OperatorsAfter(const std::string& text) {
   return operators;
 }
 
-// A step of Adam with clipping, on vectors of 20,000 and a few: the last piece and the last vector are not
-// full.
+// A step of Adam with clipping and a soft threshold, on vectors of 20,000 and a few: the last piece and the
+// last vector are not full.
 constexpr char kAdam[] =
     "(float[20003] g, float[20003] p, float[20003] m, float[20003] v, float[1] rate)"
     " => (float[20003] p2, float[20003] m2, float[20003] v2, float[1] length) {"
@@ -27,7 +27,8 @@ constexpr char kAdam[] =
     " c = Div(g, norm) a = Constant<value = float {0.9}>() b = Constant<value = float {0.1}>()"
     " m_old = Mul(m, a) m_new = Mul(b, c) m2 = Add(m_old, m_new)"
     " cc = Mul(c, c) v_new = Mul(cc, b) v_old = Mul(v, a) v2 = Add(v_old, v_new)"
-    " root = Sqrt(v2) direction = Div(m2, root) move = Mul(direction, rate) p2 = Sub(p, move)"
+    " root = Sqrt(v2) direction = Div(m2, root) move = Mul(direction, rate) moved = Sub(p, move)"
+    " sign = Sign(moved) size = Abs(moved) rest = Sub(size, a) kept = Relu(rest) p2 = Mul(sign, kept)"
     " length = ReduceSumSquare<axes = [0]>(p2) }";
 
 TEST(FuseElementwiseTest, AnOptimiserIsOneNodeBetweenItsReductions) {

@@ -51,8 +51,15 @@ class Runner {
 
 std::optional<SimdKernels::Elementwise> FindElementwiseOp(const std::string& op) {
   using enum SimdKernels::Elementwise;
-  static constexpr std::array<std::pair<const char*, SimdKernels::Elementwise>, 5> kNames = {
-      {{"Add", kAdd}, {"Sub", kSub}, {"Mul", kMul}, {"Div", kDiv}, {"Sqrt", kSqrt}}};
+  static constexpr std::array<std::pair<const char*, SimdKernels::Elementwise>, 8> kNames = {
+      {{"Add", kAdd},
+       {"Sub", kSub},
+       {"Mul", kMul},
+       {"Div", kDiv},
+       {"Sqrt", kSqrt},
+       {"Sign", kSign},
+       {"Abs", kAbs},
+       {"Relu", kRelu}}};
   const auto found =
       std::ranges::find(kNames, op, [](const auto& entry) { return std::string(entry.first); });
   if (found == kNames.end()) return {};

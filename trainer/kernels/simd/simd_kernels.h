@@ -53,8 +53,8 @@ struct SimdKernels {
                                  const float* dout, float* dx);
 
   // out = a op b, element by element; out may be a or b. Exactly rounded, as the standard operators.
-  enum class Elementwise { kAdd, kSub, kMul, kDiv, kSqrt };
-  void (*elementwise[5])(size_t count, const float* a, const float* b, float* out);
+  enum class Elementwise { kAdd, kSub, kMul, kDiv, kSqrt, kSign, kAbs, kRelu };
+  void (*elementwise[8])(size_t count, const float* a, const float* b, float* out);
 
   // The transforms of winograd.h for one tile, on `channels` values a pixel; element i of a transformed tile
   // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4.

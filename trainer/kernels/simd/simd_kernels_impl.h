@@ -372,6 +372,15 @@ void Div(size_t count, const float* a, const float* b, float* out) {
 void Sqrt(size_t count, const float* a, const float*, float* out) {
   for (size_t i = 0; i < count; ++i) out[i] = __builtin_sqrtf(a[i]);
 }
+void Sign(size_t count, const float* a, const float*, float* out) {
+  for (size_t i = 0; i < count; ++i) out[i] = static_cast<float>((a[i] > 0) - (a[i] < 0));
+}
+void Abs(size_t count, const float* a, const float*, float* out) {
+  for (size_t i = 0; i < count; ++i) out[i] = __builtin_fabsf(a[i]);
+}
+void Relu(size_t count, const float* a, const float*, float* out) {
+  for (size_t i = 0; i < count; ++i) out[i] = a[i] < 0 ? 0 : a[i];
+}
 
 }  // namespace
 }  // namespace ort_ed
@@ -395,7 +404,7 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           Swish,
           SwishGrad,
           SwishGradOfResult,
-          {Add, Sub, Mul, Div, Sqrt},
+          {Add, Sub, Mul, Div, Sqrt, Sign, Abs, Relu},
           WinogradInput,
           WinogradOutput,
           WinogradOutputGrad};
