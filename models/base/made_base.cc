@@ -35,7 +35,7 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
       .Default("2 / rows to train on");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");
   declare("base_steps", &Self::base_steps, "[1, 1e12]", "steps of its training, the first phase")
-      .Default("8000; half of `time` where that is given");
+      .Default("8 x `steps`, at most 8000; half of `time` where that is given");
   declare("base_batch_size", &Self::base_batch_size, "[1, 1000000]", "rows of one of these steps");
   declare("base_learning_rate", &Self::base_learning_rate, "(0, inf)",
           "at the first of them; falls to 0 like a cosine");

@@ -91,9 +91,9 @@ class FullDisk : public testing::TestWithParam<Kind> {
   void TrainIntoAFullDisk(const Arguments& options, int64_t room,
                           const testing::Matcher<const std::string&>& file) {
     const auto train = [&](const std::string& run, const std::string& steps) {
-      Arguments arguments = {"train", "--data",      rows_, "--decay", "constant", "--batch-size",
-                             "16",    "--negatives", "2",   "--steps", steps,      "-o",
-                             run};
+      Arguments arguments = {"train",        "--data", rows_,         "--decay",  "constant",
+                             "--batch-size", "16",     "--negatives", "2",        "--steps",
+                             steps,          "-o",     run,           "--method", "bernoulli"};
       arguments.insert(arguments.end(), options.begin(), options.end());
       Succeeds(arguments);
     };

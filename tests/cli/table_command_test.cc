@@ -50,6 +50,10 @@ class TableCommand : public ::testing::Test {
     Arguments arguments = {"train",     "--data", Path("drinks.csv"), "-o", Path(run),      "--steps", "30",
                            "--threads", "1",      "--hidden",         "16", "--batch-size", "16"};
     arguments.insert(arguments.end(), more.begin(), more.end());
+    // A base would take longer to learn, and have nothing to do with what is tested here.
+    const Arguments uniform = {"--method", "uniform"};
+    if (std::ranges::find(more, "--method") == more.end())
+      arguments.insert(arguments.end(), uniform.begin(), uniform.end());
     return RunOrtEd(arguments);
   }
   CommandResult Score(const std::string& text, const Arguments& more = {}) {
@@ -62,15 +66,26 @@ class TableCommand : public ::testing::Test {
   TempDir dir_;
 };
 
+TEST_F(TableCommand, OfFewStatesIsLearnedByNoiseAndOfManyOnABase) {
+  const auto train = [&](const std::string& columns) {
+    const CommandResult result = RunOrtEd({"train", "--data", Path("drinks.csv"), "--columns", columns, "-o",
+                                           Path(columns), "--steps", "2", "--threads", "1"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(train("drink,member"), HasSubstr("the method is uniform"));
+  EXPECT_THAT(train("age,drink,size,member,shop"), HasSubstr("a base is learned first"));
+  EXPECT_THAT(ReadBytes(Path("age,drink,size,member,shop/config.toml")), HasSubstr("base_steps = 16"));
+}
+
 TEST_F(TableCommand, TrainsOnATableAndSaysWhatItMadeOfIt) {
   const CommandResult result = Train({});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr("400 rows, 6 columns"), HasSubstr("age: ordered, 16 bins"),
-                    HasSubstr("drink: nominal, 3 categories: coffee, black, milk, tea"),
-                    HasSubstr("member: binary: false, true"), HasSubstr("'id' identifies rows"),
-                    HasSubstr("'shop' is 'Bonn' in every row"), HasSubstr("the method is uniform"),
-                    HasSubstr("5 variables in 28 bits, 360 rows")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("400 rows, 6 columns"), HasSubstr("age: ordered, 16 bins"),
+                                HasSubstr("drink: nominal, 3 categories: coffee, black, milk, tea"),
+                                HasSubstr("member: binary: false, true"), HasSubstr("'id' identifies rows"),
+                                HasSubstr("'shop' is 'Bonn' in every row"),
+                                HasSubstr("5 variables in 28 bits, 360 rows")));
   EXPECT_THAT(ReadBytes(Path("run/variables.toml")),
               AllOf(HasSubstr("name = \"age\""), HasSubstr("missing = true"), HasSubstr("# id is left out")));
   // The same again by what was written down.

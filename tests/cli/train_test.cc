@@ -295,7 +295,7 @@ TEST_F(TrainCommand, KeepsTheBestModelAndEndsWhenItsPatienceDoes) {
       "--data",  Path("few.csv"), "--validation", Path("other.csv"), "--validate-every",   "20",
       "--steps", "2000",          "--decay",      "constant",        "--patience",         "3",
       "--ema",   "0.9",           "--hidden",     "64,64",           "--checkpoint-every", "30",
-      "--json"};
+      "--json",  "--method",      "bernoulli"};
   const CommandResult result = Train("run", options);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("ended early: none of the last 3 validations was better"));

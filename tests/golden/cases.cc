@@ -81,6 +81,7 @@ GoldenCase Training(const std::string& name, const Words& options) {
                      "--threads",   "1",  "--batch-size",     "32",     "--seed",  "3",
                      "--log-every", "10", "--validate-every", "25"};
   if (!Has(options, "--data")) arguments = Join(arguments, {"--data", "@bits.npy"});
+  if (!Has(options, "--method")) arguments = Join(arguments, {"--method", "bernoulli"});
   if (!Has(options, "--learning-rate")) arguments = Join(arguments, {"--learning-rate", "0.01"});
   if (!Has(options, "--model") && !Has(options, "--hidden")) arguments = Join(arguments, {"--hidden", "16"});
   return {name, Join(arguments, options), TrainedRun, kRounding};

@@ -75,7 +75,8 @@ void Workshop::MakeModels() const {
   std::filesystem::copy(Path("mlp.onnx"), Path("normalised.onnx"));
   Run({"logz", "@normalised.onnx", "--method", "exact", "--write", "--threads", "1"});
   WriteBytes(Path("mine.onnx"), MlpModel(kGoldenVariables, {8}));
-  Run({"train", "--data", "@bits.npy", "--hidden", "16", "--steps", "30", "--threads", "1", "-o", "@run"});
+  Run({"train", "--data", "@bits.npy", "--method", "bernoulli", "--hidden", "16", "--steps", "30",
+       "--threads", "1", "-o", "@run"});
   Run({"new", "mlp", "-D", "32", "--hidden", "16", "--seed", "7", "-o", "@planar.onnx"});
   Run({"data", "pinwheel", "-n", "100", "-o", "@pinwheel.npy"});
 }

@@ -90,7 +90,8 @@ void ResolveBase(TrainOptions& options) {
                         OptionError::Problem::kNoEffect);
     network.base = useful ? Choice("data", network.base.options) : Choice("none");
   }
-  if (IsLearnedHere(network.base) && !options.run.time) ResolveBaseSteps(network.base);
+  const bool steps_known = !options.run.time && !options.run.epochs;
+  if (IsLearnedHere(network.base) && steps_known) ResolveBaseSteps(options);
 }
 
 TrainOptions Resolve(TrainOptions options) {
@@ -311,6 +312,7 @@ void ResolveEpochs(RunSetup& setup) {
   const double rows = *run.epochs * static_cast<double>(setup.dataset->training_rows);
   run.steps = std::max<int64_t>(1, std::llround(rows / static_cast<double>(setup.options.batch.batch_size)));
   run.epochs.reset();
+  if (IsLearnedHere(setup.options.network.base)) ResolveBaseSteps(setup.options);
   CheckTogether(setup.options);
 }
 

@@ -64,6 +64,12 @@ StepResult Result(double loss, double gradient_norm) {
   return result;
 }
 
+TrainOptions NoiseOptions() {
+  TrainOptions options = SmallOptions();
+  options.contrast.method = "bernoulli";
+  return options;
+}
+
 class Watch : public ::testing::Test {
  protected:
   void Take(int64_t steps, double loss, double gradient_norm = 0.1) {
@@ -71,7 +77,7 @@ class Watch : public ::testing::Test {
   }
 
   const double told_all_ = -std::log(4.0), told_nothing_ = std::log(5.0 / 4.0);  // of M = 4 negatives
-  RunSetup setup_ = SetUpOn(IndependentRows(100, 20), SmallOptions());
+  RunSetup setup_ = SetUpOn(IndependentRows(100, 20), NoiseOptions());
   LearningWatch watch_{setup_};
 };
 

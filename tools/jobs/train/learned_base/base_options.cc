@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSmoothing = 0.01;  // of the means where the network begins
 constexpr int64_t kValidations = 20;
-constexpr int64_t kSteps = 8000;
+constexpr int64_t kMostSteps = 8000, kStepsForOneOfTheNetwork = 8;
 constexpr double kPenaltyOfAllRows = 2;  // l1 of a row, times their number; docs/training.md has the trials
 
 Choice ChooseNetwork(const TrainOptions& options) {
@@ -24,6 +24,10 @@ Choice ChooseNetwork(const TrainOptions& options) {
   if (base.base_view.empty()) return network;
   network.options.insert({{"view", base.base_view}, {"maps", base.base_maps}, {"blocks", base.base_blocks}});
   return network;
+}
+
+int64_t DefaultSteps(const RunOptions& run) {
+  return std::min(run.steps, kMostSteps / kStepsForOneOfTheNetwork) * kStepsForOneOfTheNetwork;
 }
 
 double DefaultPenalty(const Dataset& dataset) {
@@ -55,7 +59,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.batch.batch_size = base.base_batch_size;
   phase.batch.micro_batch = 0;
   phase.schedule = {};
-  phase.run.steps = base.base_steps.value_or(kSteps);
+  phase.run.steps = base.base_steps.value_or(DefaultSteps(options.run));
   phase.run.time.reset();
   phase.run.validate_every = {.steps = std::max<int64_t>(1, phase.run.steps / kValidations)};
   const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
@@ -84,6 +88,8 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
 }
 
 void ForgetBaseSteps(Choice& base) { base.options.erase("base_steps"); }
-void ResolveBaseSteps(Choice& base) { base.options.try_emplace("base_steps", kSteps); }
+void ResolveBaseSteps(TrainOptions& options) {
+  options.network.base.options.try_emplace("base_steps", DefaultSteps(options.run));
+}
 
 }  // namespace ort_ed

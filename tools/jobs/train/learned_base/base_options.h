@@ -18,7 +18,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
 onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
 
 // Where base_steps are not given: their default.
-void ResolveBaseSteps(Choice& base);
+void ResolveBaseSteps(TrainOptions& options);
 // Leaves them to the time.
 void ForgetBaseSteps(Choice& base);
 

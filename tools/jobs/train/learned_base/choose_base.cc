@@ -13,7 +13,6 @@ namespace ort_ed {
 namespace {
 
 constexpr double kFewStates = 10;  // bits: up to here noise learns all there is in seconds
-constexpr int64_t kFewRows = 500;  // a network would learn them by heart
 constexpr int64_t kViewHeight = 7, kViewWidth = 15;
 
 double CountBits(const Dataset& dataset) {
@@ -42,7 +41,7 @@ bool IsAtDefault(const Choice& base) {
 std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dataset& dataset) {
   const bool open = network.base.kind == "auto" && network.base.options.empty();
   const bool without_fields = network.model.kind == "mlp" || network.model.kind == "resnet";
-  if (!open || !without_fields || dataset.training_rows < kFewRows || CountBits(dataset) <= kFewStates)
+  if (!open || !without_fields || dataset.training_rows == 0 || CountBits(dataset) <= kFewStates)
     return std::nullopt;
   const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
   return shape.empty() ? RowBase() : ImageBase(shape);
