@@ -8,8 +8,8 @@
 #include <map>
 
 #include "ort_ed/base_distribution.h"
-#include "ort_ed/error.h"
 #include "ort_ed/random.h"
+#include "trainer/negatives/learned_base/require_base.h"
 #include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
@@ -31,8 +31,7 @@ class Draws final : public NegativeSource {
   };
 
   Draws(const Options& options, const RowContext& rows) : options_(options), base_(rows.base) {
-    if (base_ == nullptr || base_->autoregressive() == nullptr)
-      throw OptionError("method", "draws needs a learned base: choose `base` made, or a file of one");
+    RequireLearnedBase(base_.get(), "draws");
   }
 
   Shape shape(int64_t requested) const override { return {requested, false}; }
@@ -42,15 +41,16 @@ class Draws final : public NegativeSource {
     const int64_t count = batch.positives * batch.negatives;
     const int64_t fresh = std::max<int64_t>(1, std::llround(options_.fresh * static_cast<double>(count)));
     const int64_t end = count + view.step * fresh + view.first_row * batch.negatives;
-    const Store& store = Keep(view.seed, end, std::max(options_.kept, count), batch.dimension);
+    const int64_t first = std::max<int64_t>(0, end - std::max(options_.kept, count));
+    const uint8_t* const kept = Keep(view.seed, first, end, batch.dimension);
     RandomStream random(view.seed, kChoicePurpose, static_cast<uint64_t>(view.step),
                         static_cast<uint64_t>(view.first_row));
-    const int64_t old = end - fresh - store.first;
+    const int64_t old = end - fresh - first;
     for (int64_t i = 0, n = 0; i < batch.positives; ++i) {
       auto to = batch.Negatives(i).begin();
       for (int64_t j = 0; j < batch.negatives; ++j, ++n) {
         const int64_t from = n < fresh ? old + n : random.Below(static_cast<uint32_t>(old));
-        to = std::copy_n(store.rows.begin() + from * batch.dimension, batch.dimension, to);
+        to = std::copy_n(kept + from * batch.dimension, batch.dimension, to);
       }
     }
   }
@@ -63,20 +63,22 @@ class Draws final : public NegativeSource {
     std::vector<uint8_t> rows;
   };
 
-  // Draws up to number `end`, of which the last `most` are kept.
-  const Store& Keep(uint64_t seed, int64_t end, int64_t most, int64_t dimension) {
+  // Draws from number `first` to `end`. Those before are dropped when they are more than the others, since
+  // that moves all that are kept.
+  const uint8_t* Keep(uint64_t seed, int64_t first, int64_t end, int64_t dimension) {
     Store& store = stores_[seed];
-    const int64_t first = std::max<int64_t>(0, end - most);
     if (first < store.first || first > store.end) store = {.first = first, .end = first, .rows = {}};
-    store.rows.erase(store.rows.begin(), store.rows.begin() + (first - store.first) * dimension);
-    store.first = first;
+    if (first - store.first > end - first) {
+      store.rows.erase(store.rows.begin(), store.rows.begin() + (first - store.first) * dimension);
+      store.first = first;
+    }
     while (store.end < end) {
       const int64_t count = std::min(kAtOnce, end - store.end);
       for (const float bit : base_->DrawRows(seed, static_cast<uint64_t>(store.end), count))
         store.rows.push_back(static_cast<uint8_t>(bit));
       store.end += count;
     }
-    return store;
+    return store.rows.data() + (first - store.first) * dimension;
   }
 
   Options options_;

@@ -13,8 +13,9 @@
 
 #include <algorithm>
 
-#include "ort_ed/error.h"
+#include "ort_ed/options.h"
 #include "ort_ed/random.h"
+#include "trainer/negatives/learned_base/require_base.h"
 #include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
@@ -40,8 +41,7 @@ class Refill final : public NegativeSource {
         variables_(VariablesOf(rows).size()),
         shortest_(options.shortest.value_or(1)),
         longest_(options.longest.value_or(variables_)) {
-    if (base_ == nullptr || base_->autoregressive() == nullptr)
-      throw OptionError("method", "refill needs a learned base: choose `base` made, or a file of one");
+    RequireLearnedBase(base_.get(), "refill");
     if (longest_ > variables_)
       throw OptionError("longest", "must be at most the " + std::to_string(variables_) +
                                        " variables of a row, not " + std::to_string(longest_));

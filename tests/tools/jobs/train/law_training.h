@@ -9,6 +9,7 @@
 #include "tests/sampler/test_energies.h"
 #include "tests/support/data_files.h"
 #include "tests/support/temp_dir.h"
+#include "tests/tools/jobs/train/stopper.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/train/train.h"
 
@@ -94,17 +95,6 @@ class LawRun : public ::testing::Test {
 
   TempDir dir_;
   Observer quiet_;
-};
-
-// Asks to stop after some steps.
-class Stopper : public Observer {
- public:
-  explicit Stopper(int64_t steps) : steps_(steps) {}
-  void OnWork(const Work&) override { --steps_; }
-  bool StopRequested() override { return steps_ <= 0; }
-
- private:
-  int64_t steps_;
 };
 
 }  // namespace ort_ed

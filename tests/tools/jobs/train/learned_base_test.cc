@@ -15,6 +15,7 @@
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
 #include "tests/tools/jobs/train/base_training.h"
+#include "tests/tools/jobs/train/stopper.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/train/train.h"
 
@@ -194,17 +195,6 @@ class BaseRun : public ::testing::Test {
 
   TempDir dir_;
   Observer quiet_;
-};
-
-// Asks to stop after some steps.
-class Stopper : public Observer {
- public:
-  explicit Stopper(int64_t steps) : steps_(steps) {}
-  void OnWork(const Work&) override { --steps_; }
-  bool StopRequested() override { return steps_ <= 0; }
-
- private:
-  int64_t steps_;
 };
 
 TEST_F(BaseRun, GoesOnBitForBitFromBothPhases) {

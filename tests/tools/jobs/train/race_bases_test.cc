@@ -9,6 +9,7 @@
 #include "tests/support/data_files.h"
 #include "tests/support/temp_dir.h"
 #include "tests/tools/jobs/train/base_training.h"
+#include "tests/tools/jobs/train/stopper.h"
 
 namespace ort_ed {
 namespace {
@@ -52,17 +53,6 @@ TEST(RaceBases, TakesWhatMakesHeldOutRowsLikely) {
   EXPECT_EQ(FormatOption(chosen->options.at("base_order")), "ascending");
   EXPECT_EQ(chosen->options, RaceBases(options, dataset, {}, quiet)->options);
 }
-
-// Asks to stop after some steps.
-class Stopper : public Observer {
- public:
-  explicit Stopper(int64_t steps) : steps_(steps) {}
-  void OnWork(const Work&) override { --steps_; }
-  bool StopRequested() override { return steps_ <= 0; }
-
- private:
-  int64_t steps_;
-};
 
 TEST(RaceBases, ARunThatIsCutGoesOnToTheSameModel) {
   const TempDir dir;

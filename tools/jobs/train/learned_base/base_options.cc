@@ -30,14 +30,14 @@ int64_t DefaultSteps(const RunOptions& run) {
   return std::min(run.steps, kMostSteps / kStepsForOneOfTheNetwork) * kStepsForOneOfTheNetwork;
 }
 
-double DefaultPenalty(const Dataset& dataset) {
-  return dataset.training_rows > 0 ? kPenaltyOfAllRows / static_cast<double>(dataset.training_rows) : 0;
-}
-
 }  // namespace
 
 MadeBaseOptions GetBaseOptions(const TrainOptions& options) {
   return MakeOptions<MadeBaseOptions>(options.network.base.options);
+}
+
+double PenaltyOfARow(double of_all_rows, const Dataset& dataset) {
+  return dataset.training_rows > 0 ? of_all_rows / static_cast<double>(dataset.training_rows) : 0;
 }
 
 TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& dataset) {
@@ -50,7 +50,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.contrast.method = {"likelihood", {{"dropout", base.base_dropout}}};
   phase.objective = kAutoObjective;
   phase.penalties = {};
-  phase.penalties.l1 = base.base_l1.value_or(DefaultPenalty(dataset));
+  phase.penalties.l1 = base.base_l1.value_or(PenaltyOfARow(kPenaltyOfAllRows, dataset));
   if (phase.penalties.l1 > 0) phase.penalties.l1_parameters = {"*.weight"};
   if (base.base_weight_decay > 0) phase.penalties.weight_decay = base.base_weight_decay;
   phase.optimizer = {};

@@ -11,6 +11,9 @@ namespace ort_ed {
 // The options of `base made` in those of a run.
 MadeBaseOptions GetBaseOptions(const TrainOptions& options);
 
+// Of weights: what is right for all rows together, where a loss is the mean over rows. 0 for endless ones.
+double PenaltyOfARow(double of_all_rows, const Dataset& dataset);
+
 // The options of the phase in which the base learns, as a run of its own.
 TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& dataset);
 

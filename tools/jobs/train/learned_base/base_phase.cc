@@ -75,9 +75,19 @@ bool ChooseByRace(TrainOptions& options, const std::shared_ptr<Dataset>& dataset
   return best.has_value();
 }
 
-onnx::ModelProto ReadBest(const std::string& folder, const TrainResult& result) {
+// What an earlier process has left in the folder of the phase; without one all stays in memory.
+std::optional<Checkpoint> OpenFolder(const std::string& folder, Observer& observer) {
+  if (folder.empty()) return std::nullopt;
+  MakeFolder(folder);
+  RemoveTemporaryFiles(folder);
+  return CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(observer);
+}
+
+onnx::ModelProto BestNetwork(const std::string& folder, const TrainResult& result) {
   const std::string best = folder + "/" + run_file::kBestModel;
-  return result.best.known() && std::filesystem::exists(best) ? LoadedModel(best).proto() : result.model;
+  const bool in_file = !folder.empty() && result.best.known() && std::filesystem::exists(best);
+  if (in_file) return LoadedModel(best).proto();
+  return result.best_model ? *result.best_model : result.model;
 }
 
 }  // namespace
@@ -91,43 +101,30 @@ BasePhase LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& datas
   PhaseObserver phase_observer(observer);
   if (!ChooseByRace(options, dataset, phase_observer)) return phase;
   const onnx::ModelProto start = BuildBase(options, *dataset);
+  RunSources sources{.dataset = dataset, .network = &start};
   const std::string folder = run_folder.empty() ? "" : run_folder + "/" + run_file::kBase;
-  std::optional<RunRecords> records;
-  std::optional<Checkpoint> checkpoint;
-  if (!folder.empty()) {
-    MakeFolder(folder);
-    RemoveTemporaryFiles(folder);
-    checkpoint = CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(phase_observer);
-  }
-  phase.step = checkpoint ? checkpoint->step : 0;
-  if (!PlanPhase(options, {.dataset = dataset, .network = &start}, phase.step, clock, phase, phase_observer))
-    return phase;
-  if (checkpoint)
-    phase_observer.OnNotice(
-        fmt::format("resuming at step {} of {}", phase.step, BasePhaseOptions(options, *dataset).run.steps));
-  RunSetup setup =
-      SetUp(BasePhaseOptions(options, *dataset),
-            {.dataset = dataset, .network = &start, .checkpoint = checkpoint ? &*checkpoint : nullptr},
-            phase_observer);
+  const std::optional<Checkpoint> checkpoint = OpenFolder(folder, phase_observer);
+  if (checkpoint) phase.step = checkpoint->step;
+  if (!PlanPhase(options, sources, phase.step, clock, phase, phase_observer)) return phase;
+  if (checkpoint) sources.checkpoint = &*checkpoint;
+  RunSetup setup = SetUp(BasePhaseOptions(options, *dataset), sources, phase_observer);
   setup.clock = clock;
+  if (checkpoint)
+    phase_observer.OnNotice(fmt::format("resuming at step {} of {}", phase.step, setup.options.run.steps));
+  std::optional<RunRecords> records;
   if (!folder.empty()) {
     WriteConfiguration(options, run_folder);
     WriteConfiguration(setup.options, folder);
     records.emplace(folder, phase.step);
   }
-  TrainResult result = Run(std::move(setup), records ? &*records : nullptr,
-                           checkpoint ? &*checkpoint : nullptr, phase_observer)
-                           .Train();
+  TrainResult result =
+      Run(std::move(setup), records ? &*records : nullptr, sources.checkpoint, phase_observer).Train();
   phase.step = result.step;
   if (!result.complete) return phase;
   if (result.best.known())
     observer.OnNotice(fmt::format("the base alone: {:.4f} nats per held-out row (step {})",
                                   result.best.loss(), result.best.step()));
-  if (!folder.empty()) {
-    phase.network = ReadBest(folder, result);
-  } else {
-    phase.network = result.best_model ? std::move(*result.best_model) : std::move(result.model);
-  }
+  phase.network = BestNetwork(folder, result);
   return phase;
 }
 

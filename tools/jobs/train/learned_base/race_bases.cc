@@ -12,7 +12,7 @@
 namespace ort_ed {
 namespace {
 
-constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500;
+constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500, kTimedValidations = 5;
 
 struct Candidate {
   const char* name;
@@ -22,17 +22,17 @@ struct Candidate {
 // Which of them is best depends on how many rows there are and how far they are from a sum of pairs:
 // docs/training.md has the trials.
 std::vector<Candidate> Candidates(const Dataset& dataset) {
-  const double rows = static_cast<double>(std::max<int64_t>(1, dataset.training_rows));
+  const auto l1 = [&](double of_all_rows) { return PenaltyOfARow(of_all_rows, dataset); };
   return {
-      {"one network", {{"base_dropout", 0.2}, {"base_l1", 1 / rows}}},
-      {"one with strong dropout", {{"base_dropout", 0.5}, {"base_l1", 2 / rows}}},
+      {"one network", {{"base_dropout", 0.2}, {"base_l1", l1(1)}}},
+      {"one with strong dropout", {{"base_dropout", 0.5}, {"base_l1", l1(2)}}},
       {"a mixture of four",
        {{"base_orders", int64_t{4}},
         {"base_hidden", std::vector<int64_t>{300}},
         {"base_dropout", 0.2},
-        {"base_l1", 0.25 / rows}}},
+        {"base_l1", l1(0.25)}}},
       {"direct connections",
-       {{"base_hidden", std::vector<int64_t>{1}}, {"base_dropout", 0.0}, {"base_l1", 4 / rows}}},
+       {{"base_hidden", std::vector<int64_t>{1}}, {"base_dropout", 0.0}, {"base_l1", l1(4)}}},
   };
 }
 
@@ -55,22 +55,25 @@ int64_t TrialSteps(const TrainOptions& options) {
   return std::clamp(steps / kTrialShare, std::min(steps, kFewestSteps), kMostSteps);
 }
 
+// False: stopped.
+bool ShortenToFit(TrainOptions& trial, const RunSources& sources, double seconds, Observer& observer) {
+  RunSetup setup = SetUp(trial, sources, observer);
+  const std::optional<int64_t> fit = StepsThatFit(setup, seconds, observer);
+  if (!fit) return false;
+  trial.run.steps = std::min(trial.run.steps, *fit);
+  trial.run.validate_every.steps = std::max<int64_t>(1, trial.run.steps / kTimedValidations);
+  return true;
+}
+
 // Nothing: stopped.
-std::optional<double> Try(const TrainOptions& options, const std::shared_ptr<Dataset>& dataset,
+std::optional<double> Try(TrainOptions options, const std::shared_ptr<Dataset>& dataset,
                           std::optional<double> seconds, Observer& observer) {
   const onnx::ModelProto start = BuildBase(options, *dataset);
-  TrainOptions phase = WithBase(options, {});
-  phase.network.base.options["base_steps"] = TrialSteps(options);
-  phase = BasePhaseOptions(phase, *dataset);
   const RunSources sources{.dataset = dataset, .network = &start};
-  if (seconds) {
-    RunSetup setup = SetUp(phase, sources, observer);
-    const std::optional<int64_t> fit = StepsThatFit(setup, *seconds, observer);
-    if (!fit) return std::nullopt;
-    phase.run.steps = std::min(phase.run.steps, *fit);
-    phase.run.validate_every.steps = std::max<int64_t>(1, phase.run.steps / 5);
-  }
-  TrainResult result = Run(SetUp(phase, sources, observer), nullptr, nullptr, observer).Train();
+  options.network.base.options["base_steps"] = TrialSteps(options);
+  TrainOptions trial = BasePhaseOptions(options, *dataset);
+  if (seconds && !ShortenToFit(trial, sources, *seconds, observer)) return std::nullopt;
+  const TrainResult result = Run(SetUp(trial, sources, observer), nullptr, nullptr, observer).Train();
   if (!result.complete) return std::nullopt;
   return result.best.known() ? result.best.loss() : std::numeric_limits<double>::infinity();
 }
