@@ -1,6 +1,7 @@
 // Tables as they lie in companies, from training to scores.
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <random>
 #include <sstream>
@@ -152,6 +153,25 @@ TEST_F(TableCommand, ColumnsMayBeChosen) {
   EXPECT_EQ(idle.exit_code, 2);
   EXPECT_THAT(idle.err, HasSubstr("--drop is for tables"));
   EXPECT_FALSE(std::filesystem::exists(Path("other")));
+}
+
+TEST_F(TableCommand, WhatIsMissingIsSummedOverOnRequest) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const std::string hole = "age,drink,size,member\n30,tea,M,\n";
+  const CommandResult refused = Score(hole);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("line 2, column 'member'"), HasSubstr("score --marginalise")));
+  const CommandResult summed = Score(hole, {"--marginalise", "--json"});
+  ASSERT_EQ(summed.exit_code, 0) << summed.err;
+  const auto energy = [&](const std::string& member) {
+    const CommandResult scored = Score("age,drink,size,member\n30,tea,M," + member + "\n", {"--json"});
+    return nlohmann::json::parse(scored.out)["energy"]["mean"].get<double>();
+  };
+  const auto json = nlohmann::json::parse(summed.out);
+  EXPECT_NEAR(json["energy"]["mean"], -std::log(std::exp(-energy("true")) + std::exp(-energy("false"))),
+              1e-4);
+  EXPECT_EQ(json["marginalised"]["rows"], 1);
+  EXPECT_EQ(Score(hole, {"--marginalise", "--anomaly"}).exit_code, 2);
 }
 
 TEST_F(TableCommand, SamplesAreTablesAgain) {

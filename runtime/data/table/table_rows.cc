@@ -116,10 +116,12 @@ class EncodedRows final : public TableRows {
       } else if (const auto other = variables_[v].other_state()) {
         variables_.SetState(row, v, *other);  // never missing in training: as odd as a value never seen
       } else {
-        table_.FailCell(variables_[v].name,
-                        "is " + (cell.empty() ? "empty" : "'" + cell + "'") +
-                            ", and there is no state for missing values, since none was missing in training; "
-                            "fill it in (`ort-ed sample --clamp` draws missing cells) or remove the row");
+        table_.FailCell(
+            variables_[v].name,
+            "is " + (cell.empty() ? "empty" : "'" + cell + "'") +
+                ", and there is no state for missing values, since none was missing in training; "
+                "fill it in (`ort-ed sample --clamp` draws missing cells), remove the row, or sum over "
+                "what it may be (`ort-ed score --marginalise`)");
       }
     }
     return true;

@@ -9,7 +9,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
-#include "tools/jobs/score.h"
+#include "tools/jobs/score/score.h"
 #include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
@@ -19,6 +19,7 @@ struct ScoreCommand {
   std::string model, data, output, reference, id;
   bool json = false;
   bool anomaly = false;
+  bool marginalise = false;
   int64_t batch = 0;
   uint64_t seed = 0;
   BinariseOptions binarise;
@@ -41,6 +42,10 @@ struct ScoreCommand {
             "carries from its training");
     declare("reference", &C::reference, "FILE", "rows that take the place of the training rows")
         .When("anomaly", "true");
+    declare("marginalise", &C::marginalise, "",
+            "missing cells are unknown: the energy is minus the logarithm of the sum of exp(-energy) over "
+            "all of their states, exact up to 2^14 states in a row, else an estimate")
+        .When("anomaly", "false");
     declare("batch", &C::batch, "[0, inf)",
             "rows scored at once, shared among the threads; 0: chosen to fit the cache");
     declare.All(&C::binarise);
@@ -57,7 +62,8 @@ nlohmann::ordered_json ToJson(const ColumnStatistics& column) {
 }
 
 nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& model,
-                              const EnergySketch* reference, const ScoreResult& result) {
+                              const EnergySketch* reference, const MarginalEnergy* marginal,
+                              const ScoreResult& result) {
   nlohmann::ordered_json json = {
       {"model", command.model},          {"data", command.data},
       {"rows", result.energy.count()},   {"dimension", model.dimension()},
@@ -75,6 +81,11 @@ nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& mo
     json["anomaly"]["above_0.99"] = result.anomaly->above_99;
     json["anomaly"]["reference"] = command.reference.empty() ? "training rows" : command.reference;
     json["anomaly"]["reference_rows"] = reference->rows;
+  }
+  if (marginal != nullptr) {
+    const MarginalisedRows& found = marginal->found();
+    json["marginalised"] = {{"rows", found.rows}, {"estimated", found.estimated}};
+    if (found.estimated > 0) json["marginalised"]["largest_standard_error"] = found.largest_error;
   }
   json["device"] = ToString(model.device());
   json["seconds"] = result.seconds;
@@ -100,7 +111,12 @@ void RunScore(const ScoreCommand& command) {
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(command.model, load);
-  const RowOptions row_options = command.binarise.ForRows(command.seed, model.dimension());
+  RowOptions row_options = command.binarise.ForRows(command.seed, model.dimension());
+  std::optional<MarginalEnergy> marginal;
+  if (command.marginalise) {
+    row_options.allow_missing = true;
+    marginal.emplace(model, command.device.threads);
+  }
   const std::optional<EnergySketch> reference = FindReference(command, model, row_options, terminal);
   const ModelRows rows = OpenModelRows(command.data, model.variables(), row_options, command.id);
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
@@ -114,11 +130,13 @@ void RunScore(const ScoreCommand& command) {
   else if (!output.empty())
     writer =
         CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
-  const ScoreResult result =
-      Score(model, *rows.reader, writer.get(), terminal, reference ? &*reference : nullptr);
+  const ScoreResult result = Score(model, *rows.reader, writer.get(), terminal,
+                                   reference ? &*reference : nullptr, marginal ? &*marginal : nullptr);
   if (writer) writer->Commit();
   if (command.json)
-    std::cout << JsonText(ToJson(command, model, reference ? &*reference : nullptr, result)) << "\n";
+    std::cout << JsonText(ToJson(command, model, reference ? &*reference : nullptr,
+                                 marginal ? &*marginal : nullptr, result))
+              << "\n";
 }
 
 }  // namespace
@@ -132,6 +150,7 @@ extern const Command kScoreCommand = MakeCommand<ScoreCommand, RunScore>(
     "  ort-ed score run/model.onnx customers.csv --id customer -o odd.csv\n"
     "  ort-ed score model.onnx new.csv --anomaly -o odd.csv    1: odder than every training row\n"
     "  ort-ed score model.onnx new.csv --anomaly --reference normal.csv --json\n"
+    "  ort-ed score model.onnx holes.csv --marginalise   log-likelihoods of what is known\n"
     "  ort-ed score model.onnx grey.npy --binarise once --seed 1 -o energies.csv");
 
 }  // namespace ort_ed

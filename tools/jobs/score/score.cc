@@ -1,4 +1,4 @@
-#include "tools/jobs/score.h"
+#include "tools/jobs/score/score.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,9 +29,13 @@ void AddAnomaly(double fraction, Anomaly& anomaly) {
 
 // Scores a block; returns the columns of the output, row by row.
 std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows,
-                              const EnergySketch* reference, ScoreResult& result) {
+                              const EnergySketch* reference, MarginalEnergy* marginal,
+                              const std::function<void()>& look, ScoreResult& result) {
   std::vector<float> energies(rows.size() / static_cast<size_t>(model.dimension()));
-  model.Energy(rows, energies);
+  if (marginal != nullptr)
+    marginal->Energy(rows, energies, look);
+  else
+    model.Energy(rows, energies);
   for (const float energy : energies) result.energy.Add(energy);
   if (!model.HasLogZ() && reference == nullptr) return energies;
   std::vector<double> log_likelihoods(model.HasLogZ() ? energies.size() : 0);
@@ -117,7 +121,7 @@ std::unique_ptr<RowWriter<float>> CreateScoreTable(const std::string& path, cons
 }
 
 ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer,
-                  const EnergySketch* reference) {
+                  const EnergySketch* reference, MarginalEnergy* marginal) {
   const Stopwatch stopwatch;
   ScoreResult result;
   if (model.HasLogZ()) result.log_likelihood.emplace();
@@ -126,9 +130,10 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
   while (const int64_t count = rows.Read(block)) {
     const auto values = std::span(block).first(static_cast<size_t>(count * model.dimension()));
-    const std::vector<float> columns = ScoreBlock(model, values, reference, result);
+    const auto look = [&] { watch(result.energy.count(), rows.rows().value_or(0)); };
+    const std::vector<float> columns = ScoreBlock(model, values, reference, marginal, look, result);
     if (output != nullptr) output->Write(columns);
-    watch(result.energy.count(), rows.rows().value_or(0));
+    look();
   }
   if (result.energy.count() == 0)
     throw Error(ErrorCode::kBadData, "the data holds no rows; there is nothing to score");

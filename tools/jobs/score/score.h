@@ -11,6 +11,7 @@
 #include "runtime/data/row_writer.h"
 #include "runtime/data/table/table_rows.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/score/marginal_energy.h"
 
 namespace ort_ed {
 
@@ -57,10 +58,10 @@ struct ScoreResult : JobResult {
 std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly = false);
 
 // Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each
-// row. `reference`, which may be null, has the energies that anomalies are told from. Throws kBadData where
-// there are no rows.
+// row. `reference`, which may be null, has the energies that anomalies are told from; `marginal`, which may
+// be null, sums over missing values. Throws kBadData where there are no rows.
 ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer,
-                  const EnergySketch* reference = nullptr);
+                  const EnergySketch* reference = nullptr, MarginalEnergy* marginal = nullptr);
 
 // What anomalies are told from: the sketch that the model carries of its training rows. Throws
 // kInvalidArgument where it has none.
