@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-10}
-targets=(gate rows table metadata toml)
+targets=(gate rows table metadata toml checkpoint annealing_state c_api)
 command -v clang++-14 >/dev/null || command -v clang++ >/dev/null || { echo "fuzz: install clang (Debian: apt-get install clang)" >&2; exit 1; }
 compiler=$(command -v clang++-14 || command -v clang++)
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" \

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
 
 #include "models/inspect/energy_degree.h"
 #include "trainer/learner/device_session.h"
@@ -56,10 +55,6 @@ Ort::Value HostArray(std::array<float, N>& values) {
 }
 
 }  // namespace
-
-int64_t StateTensor::ElementCount() const {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
 
 bool StepResult::finite() const {
   return std::isfinite(loss) && std::isfinite(energy_positive) && std::isfinite(energy_negative) &&

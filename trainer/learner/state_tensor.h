@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,9 @@ struct StateTensor {
   std::vector<float> values = {};    // row-major, or ...
   std::vector<uint8_t> octets = {};  // ... small whole numbers, such as states
 
-  int64_t ElementCount() const;  // by its shape
+  int64_t ElementCount() const {  // by its shape
+    return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  }
 };
 
 }  // namespace ort_ed

@@ -105,12 +105,21 @@ std::string MakeHeader(const Checkpoint& checkpoint) {
   return header.dump();
 }
 
+void CheckShape(const std::vector<int64_t>& shape, uint64_t size) {
+  uint64_t count = 1;
+  for (const int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count))
+      throw std::runtime_error("a tensor has an impossible shape");
+  if (count != size) throw std::runtime_error("a tensor has another size than its shape");
+}
+
 // Format 1 kept a hash of the configuration, and one owner's floats.
 StateTensor ParseTensor(const nlohmann::json& entry, uint32_t format, Reader& reader) {
   StateTensor tensor{.kind = entry.at("kind").get<std::string>(),
                      .parameter = entry.at("parameter").get<std::string>(),
                      .shape = entry.at("shape").get<std::vector<int64_t>>()};
   const auto size = entry.at("size").get<uint64_t>();
+  CheckShape(tensor.shape, size);
   if (format > 1) tensor.owner = entry.at("owner").get<std::string>();
   if (format > 1 && entry.at("type") == "uint8") {
     tensor.octets = reader.Many<std::vector<uint8_t>>(size);
