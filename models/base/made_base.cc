@@ -40,7 +40,8 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
   declare("base_learning_rate", &Self::base_learning_rate, "(0, inf)",
           "at the first of them; falls to 0 like a cosine");
   declare("base_patience", &Self::base_patience, "[0, inf)",
-          "ends the phase after this many validations without a lower loss; 0: never");
+          "ends the phase after this many validations without a lower loss; 0: never")
+      .Default("a quarter of the steps");
   declare("base_race", &Self::base_race, "",
           "short trainings of several bases come first, and held-out rows choose; other options than the "
           "defaults hold for all");

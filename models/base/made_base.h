@@ -24,7 +24,7 @@ struct MadeBaseOptions {
   std::optional<int64_t> base_steps;
   int64_t base_batch_size = 100;
   double base_learning_rate = 0.003;
-  int64_t base_patience = 5;
+  std::optional<int64_t> base_patience;
   bool base_race = false;
 
   static void Describe(Declare<MadeBaseOptions>& declare);

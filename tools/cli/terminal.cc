@@ -8,9 +8,12 @@
 namespace ort_ed {
 
 void Terminal::OnWork(const Work& work) {
-  if (!progress_ || what_ != work.what) {
+  const bool goes_on = progress_ && what_ == work.what && total_ == work.total && done_ <= work.done;
+  done_ = work.done;
+  if (!goes_on) {
     ClearLine();
     what_ = work.what;
+    total_ = work.total;
     progress_.emplace(work.what, work.unit, work.total);
   }
   std::string details;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,8 @@ class Terminal : public Observer {
  private:
   void ClearLine();
 
-  std::string what_;  // of the bar that is shown
+  std::string what_;              // of the bar that is shown
+  int64_t total_ = 0, done_ = 0;  // of its work
   std::optional<Progress> progress_;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "ort_ed/random.h"
+#include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/run_setup.h"
 
 namespace ort_ed {
@@ -28,11 +29,27 @@ void ExpectChosen(const TrainOptions& options, const char* method, const char* b
   EXPECT_EQ(options.network.base.kind, base);
 }
 
-TEST(ChooseBase, WideRowsLearnTheirBase) { ExpectChosen(SetUpWith({}, 2000, 40), "draws", "made"); }
+TEST(ChooseBase, WideRowsLearnTheirBase) {
+  ExpectChosen(SetUpWith({}, 2000, 40), "draws", "made");
+  ExpectChosen(SetUpWith({}, 20, 40), "draws", "made");
+}
 
-TEST(ChooseBase, FewStatesAndFewRowsDoWithout) {
-  ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data");
-  ExpectChosen(SetUpWith({}, 100, 40), "bernoulli", "data");
+TEST(ChooseBase, FewStatesDoWithout) { ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data"); }
+
+RunOptions PhaseOn(int64_t rows) {
+  TrainOptions options;
+  options.network.base = {"made", {{"base_steps", int64_t{8000}}, {"base_batch_size", int64_t{100}}}};
+  Dataset dataset;
+  dataset.training_rows = rows;
+  return BasePhaseOptions(options, dataset).run;
+}
+
+TEST(BasePhase, IsValidatedOftenWhereRowsAreFewAndAsPatient) {
+  EXPECT_EQ(PhaseOn(60000).validate_every.steps, 400);
+  EXPECT_EQ(PhaseOn(60000).patience, 5);
+  EXPECT_EQ(PhaseOn(2500).validate_every.steps, 50);
+  EXPECT_EQ(PhaseOn(2500).patience, 40);
+  EXPECT_EQ(PhaseOn(70).validate_every.steps, 10);
 }
 
 TEST(ChooseBase, ImagesGetAView) {

@@ -13,7 +13,8 @@ namespace ort_ed {
 namespace {
 
 constexpr double kSmoothing = 0.01;  // of the means where the network begins
-constexpr int64_t kValidations = 20;
+constexpr int64_t kFewestValidations = 20, kEpochsOfAValidation = 2, kShortestInterval = 10;
+constexpr int64_t kPatientShare = 4;  // of the steps, which may pass without a better validation
 constexpr int64_t kMostSteps = 8000, kStepsForOneOfTheNetwork = 8;
 constexpr double kPenaltyOfAllRows = 2;  // l1 of a row, times their number; docs/training.md has the trials
 
@@ -28,6 +29,14 @@ Choice ChooseNetwork(const TrainOptions& options) {
 
 int64_t DefaultSteps(const RunOptions& run) {
   return std::min(run.steps, kMostSteps / kStepsForOneOfTheNetwork) * kStepsForOneOfTheNetwork;
+}
+
+// Few rows are learned, and then learned by heart, in few steps.
+int64_t ValidationInterval(const TrainOptions& phase, const Dataset& dataset) {
+  const int64_t longest = std::max<int64_t>(1, phase.run.steps / kFewestValidations);
+  if (dataset.training_rows == 0) return longest;
+  return std::clamp(kEpochsOfAValidation * dataset.training_rows / phase.batch.batch_size,
+                    std::min(longest, kShortestInterval), longest);
 }
 
 }  // namespace
@@ -61,9 +70,10 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.schedule = {};
   phase.run.steps = base.base_steps.value_or(DefaultSteps(options.run));
   phase.run.time.reset();
-  phase.run.validate_every = {.steps = std::max<int64_t>(1, phase.run.steps / kValidations)};
+  phase.run.validate_every = {.steps = ValidationInterval(phase, dataset)};
   const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
-  phase.run.patience = validated ? base.base_patience : 0;
+  const int64_t patience = phase.run.steps / kPatientShare / phase.run.validate_every.steps;
+  phase.run.patience = validated ? base.base_patience.value_or(std::max<int64_t>(1, patience)) : 0;
   return phase;
 }
 
