@@ -62,7 +62,7 @@ def run_likelihood(cell, name):
     train_rows, test_rows = table_files.split(table_files.load(name))
     training = train(cell, train_rows)
     evaluation = cell.ort_ed("eval", training["best_model"], "--data", test_rows.write(cell.folder / "test.csv"),
-                             "--samples", 0, "--json")
+                             "--samples", 0, "--raise-rows", 0, "--json")
     independent = {} if name == "adult" else {"independent": independent_columns(train_rows, test_rows)}
     cell.finish({"seed": SEED, "train_rows": len(train_rows.rows), "columns": len(train_rows.names), "seconds": training["seconds"],
                  "budget": BUDGET, "evaluation": evaluation, **independent})
