@@ -291,6 +291,7 @@ class Guesser {
           "column '{}': no date tells the day from the month, {} is assumed; if that is wrong write them as "
           "2024-05-31, or edit `format` in a copy of variables.toml and give that as variables",
           variable.name, variable.format));
+    WarnOfThousands(column, variable);
     const Labels labels = NumberLabels(column, type, most);
     if (labels == Labels{"0", "1"} && column.missing() == 0 && column.strays() == 0 && !cyclic) return;
     variable.kind = cyclic ? VariableKind::kCyclic : VariableKind::kOrdered;
@@ -302,6 +303,14 @@ class Guesser {
           variable.name, NameOf(type), column.strays(), Shortened(column.stray())));
     variable.labels = labels;
     if (labels.empty()) variable.edges = Edges(column, type);
+  }
+
+  void WarnOfThousands(const ColumnProfile& column, const Variable& variable) {
+    if (const char mark = column.assumed_thousands(); mark != 0)
+      guess_.warnings.push_back(fmt::format(
+          "column '{}': no cell tells whether 1{}234 is 1234 or has decimals, 1234 is assumed, since whole "
+          "numbers of up to three digits stand beside it; if that is wrong write decimals with a {}",
+          variable.name, mark, mark == ',' ? "point" : "comma"));
   }
 
   std::vector<double> Edges(const ColumnProfile& column, CellValues type) const {

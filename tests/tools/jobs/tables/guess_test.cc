@@ -108,6 +108,39 @@ TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
   EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
 }
 
+// 1.234 is 1234 to some programs and 1.234 to others: the other cells of the column tell.
+TEST_F(GuessTest, PointsAndCommasMeanWhatTheColumnSays) {
+  std::string german = "grouped;large;density;price;all\n", tabs = "price\tgrouped\tmeasured\n";
+  for (int i = 0; i < 200; ++i) {
+    german += fmt::format("{};{};{};{},{:02};{}.{:03}\n", i % 2 ? fmt::format("{}.{:03}", 1 + i, i) : "999",
+                          i % 2 ? fmt::format("1.{:03}.000", i) : fmt::format("{}.{:03}", 1 + i, i),
+                          i % 2 ? "0.9968" : fmt::format("1.{:03}", i), i, i % 100, 1 + i, i);
+    tabs += fmt::format("{},{}\t{},{:03}\t{}\n", i, i % 10, 1 + i, i,
+                        i % 2 ? fmt::format("{},{:03}", 1 + i, i) : "0,25");
+  }
+  const TableGuess guess = Guess(german);
+  const auto of = [](const TableGuess& table, const char* name) -> const Variable& {
+    return table.variables[*table.variables.Find(name)];
+  };
+  EXPECT_EQ(of(guess, "grouped").format, "#.###");
+  EXPECT_EQ(of(guess, "grouped").values, CellValues::kInteger);
+  EXPECT_EQ(of(guess, "grouped").edges.front(), 999);
+  EXPECT_EQ(of(guess, "grouped").edges.back(), 200'200);
+  EXPECT_EQ(of(guess, "large").edges.front(), 1000);
+  EXPECT_EQ(of(guess, "density").format, "");
+  EXPECT_EQ(of(guess, "density").edges.front(), 0.9968);
+  EXPECT_EQ(of(guess, "price").format, "#,#");
+  EXPECT_EQ(of(guess, "all").values, CellValues::kNumber);
+  EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'grouped': no cell tells whether 1.234 is 1234")));
+
+  const TableGuess other = Guess(tabs);
+  EXPECT_EQ(of(other, "price").format, "#,#");
+  EXPECT_EQ(of(other, "price").edges.front(), 0);
+  EXPECT_EQ(of(other, "grouped").format, "#,###");
+  EXPECT_EQ(of(other, "measured").format, "#,#");
+  EXPECT_LT(of(other, "measured").edges.back(), 201);
+}
+
 TEST_F(GuessTest, LongCellsAreCutInMessages) {
   const std::string book(5000, 'x');
   std::string text = "a,b\n";
