@@ -103,6 +103,7 @@ std::optional<double> TakeClock(std::string_view& text, CellForm& form) {
     if (Take(text, '.') && !TakeDigits(text, 1, 9)) return std::nullopt;
   }
   Take(text, ' ');
+  form.zone = !text.empty();
   const auto zone = TakeZone(text);
   if (!zone) return std::nullopt;
   return *hours * 3600.0 + *minutes * 60.0 + seconds - *zone;
@@ -149,6 +150,9 @@ bool MayBeThousands(std::string_view number) {
   return (number[mark] == ',' || number[mark] == '.') && std::ranges::all_of(whole, IsDigit) &&
          std::ranges::all_of(part, IsDigit);
 }
+
+// What stands behind the comma of a number can be nothing else, whatever the table.
+bool HasDecimals(std::string_view number) { return !MayBeThousands(number) && !number.starts_with(','); }
 
 std::optional<CellValue> ReadPlainNumber(std::string_view cell) {
   if (cell.starts_with('+')) cell.remove_prefix(1);
@@ -206,7 +210,8 @@ std::optional<std::string> JoinThousands(std::string_view text, bool decimal_com
   char decimal = decimal_comma ? ',' : '.';
   if (commas > 0 && points > 0) decimal = text.rfind(',') > text.rfind('.') ? ',' : '.';
   if (commas == 0 && points == 1) decimal = '.';
-  if (commas == 1 && points == 0 && !MayBeThousands(text)) decimal = ',';
+  if (commas == 1 && points == 0 && HasDecimals(text)) decimal = ',';
+  if (commas > 1 && points == 0) decimal = '.';
   const size_t point = std::ranges::count(text, decimal) == 1 ? text.find(decimal) : std::string_view::npos;
   std::string_view whole = text.substr(0, point);
   const std::string_view part = point == std::string_view::npos ? "" : text.substr(point + 1);
@@ -276,8 +281,7 @@ void NoteOtherReading(std::string_view cell, CellValue& value) {
 
 std::optional<CellValue> ReadNumberCell(std::string_view cell, bool decimal_comma) {
   auto value = ReadPlainNumber(cell);
-  if (!value && (decimal_comma || !(MayBeThousands(cell) || cell.starts_with(','))))
-    value = ReadDecimalComma(cell);
+  if (!value && (decimal_comma || HasDecimals(cell))) value = ReadDecimalComma(cell);
   if (!value) value = ReadWrittenNumber(cell, decimal_comma);
   if (value) NoteOtherReading(cell, *value);
   return value;
@@ -365,6 +369,18 @@ std::string FormatAs(double number, CellValues type, double low, double high, st
   }
   const NumberFormat written = ParseNumberFormat(format);
   return WriteLike(FormatNumber(number, low, high, written.decimals), written);
+}
+
+bool IsFormatOf(std::string_view format, CellValues type) {
+  using enum CellValues;
+  const bool number = type == kInteger || type == kNumber;
+  if (type == kText || (number && ToText(ParseNumberFormat(format)) != format)) return false;
+  constexpr double kDay = 20084, kClockTime = 37800;  // 2024-12-27, 10:30
+  const double value = type == kDate    ? kDay
+                       : type == kTime  ? kDay * kDaySeconds + kClockTime
+                       : type == kClock ? kClockTime
+                                        : 1234567;
+  return ReadAs(FormatAs(value, type, value, value + 1, format), type, false, format) == value;
 }
 
 CellValues WidestType(CellValues a, CellValues b) {

@@ -26,6 +26,7 @@ struct CellForm {
   bool filled_up = true;  // 03, not 3
   bool letter = false;    // 2024-05-31T10:30, not a blank
   bool seconds = false;   // 10:30:59, not 10:30
+  bool zone = false;      // 10:30+02:00 or 10:30Z, which is a time of UTC
   // 03/04/2024: a date with the year behind, both ways, where that is one.
   std::optional<double> day_first = {}, month_first = {};
 };
@@ -49,6 +50,9 @@ std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decima
 // A number, date or time as ReadAs() reads it back. Numbers have 6 digits unless they need more to be told
 // from `low` and `high`, between which they lie, or the format has decimals.
 std::string FormatAs(double number, CellValues type, double low, double high, std::string_view format = "");
+
+// Whether cells of this type that are written in this format can be read back.
+bool IsFormatOf(std::string_view format, CellValues type);
 
 // The type that reads the cells of both; text where there is none.
 CellValues WidestType(CellValues a, CellValues b);

@@ -78,6 +78,7 @@ bool ColumnProfile::TakeForm(const CellValue& value) {
   }
   form_.filled_up &= form.filled_up;
   form_.seconds |= form.seconds;
+  form_.zone |= form.zone;
   ambiguous_ += form.day_first || form.month_first ? 1 : 0;
   day_only_ += form.day_first && !form.month_first ? 1 : 0;
   month_only_ += form.month_first && !form.day_first ? 1 : 0;
@@ -109,7 +110,8 @@ std::string ColumnProfile::format() const {
   const std::string date = form_.year_first ? "YYYY" + separator + month + separator + day
                            : month_first()  ? month + separator + day + separator + "YYYY"
                                             : day + separator + month + separator + "YYYY";
-  const std::string text = of == kDate ? date : date + (form_.letter ? "T" : " ") + clock;
+  const std::string text =
+      of == kDate ? date : date + (form_.letter ? "T" : " ") + clock + (form_.zone ? "Z" : "");
   return text == "YYYY-MM-DD" || text == "YYYY-MM-DDThh:mm:ss" ? "" : text;
 }
 

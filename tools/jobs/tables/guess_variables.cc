@@ -111,6 +111,9 @@ class Guesser {
 
   TableGuess Guess() {
     CheckNames();
+    if (profile_.counts_columns)
+      guess_.warnings.emplace_back(
+          "the first line counts up and is read as a row; if it names the columns say header yes");
     std::vector<Variable> list;
     for (size_t i = 0; i < profile_.columns.size(); ++i) {
       if (i == 0 && profile_.has_index) {
@@ -253,7 +256,7 @@ class Guesser {
     const auto counts = CountTexts(column);
     for (const std::string& label : variable.labels) kept += counts.at(label);
     const int64_t others = column.present() - kept;
-    if (10 * others > column.present())
+    if (kept > 0 && 10 * others > column.present())
       guess_.warnings.push_back(fmt::format(
           "column '{}': {} of {} rows have categories that are rare or beyond the {} most frequent ones, and "
           "share a state; raise max_categories, lower rare, or drop the column",
@@ -316,7 +319,8 @@ class Guesser {
   std::vector<double> Edges(const ColumnProfile& column, CellValues type) const {
     std::vector<double> edges = BinEdges(column.SortedNumbers(), options_.bins, IsWhole(type));
     edges.front() = std::min(edges.front(), column.smallest());
-    if (column.largest() >= edges.back()) edges.back() = column.largest() + (IsWhole(type) ? 1 : 0);
+    if (column.largest() >= edges.back())
+      edges.back() = IsWhole(type) ? column.largest() + 1 : std::nextafter(column.largest(), INFINITY);
     return edges;
   }
 
@@ -346,18 +350,20 @@ std::string Range(const Variable& variable) {
   const auto text = [&](double edge) {
     return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
   };
-  const bool whole = IsWhole(variable.values);
-  return fmt::format("{} to {}", text(variable.edges.front()), text(variable.edges.back() - (whole ? 1 : 0)));
+  const double end = variable.edges.back();
+  const double largest = IsWhole(variable.values) ? end - 1 : std::nextafter(end, -INFINITY);
+  return fmt::format("{} to {}", text(variable.edges.front()), text(largest));
 }
 
 }  // namespace
 
 std::string Shortened(const std::string& text) {
   constexpr size_t kMost = 40;
-  if (text.size() <= kMost) return text;
   std::string shown = text.substr(0, kMost);
   while (!IsUtf8(shown)) shown.pop_back();
-  return shown + "…";
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
+  return text.size() <= kMost ? shown : shown + "…";
 }
 
 std::string DescribeVariable(const Variable& variable) {

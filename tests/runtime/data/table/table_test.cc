@@ -148,6 +148,7 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
       {"1,2345", false, kNumber, 1.2345},
       {"0,123", false, kNumber, 0.123},
       {"1,5 €", false, kNumber, 1.5},
+      {"1,234,567", true, kInteger, 1234567},
       {"14:05", false, kClock, 50700},
       {"9:05:30", false, kClock, 32730},
   };
