@@ -105,7 +105,8 @@ template <typename T>
 std::unique_ptr<RowWriter<T>> CreateFile(const std::string& path, const RowFileOptions& options) {
   CheckOptions(options);
   if (path.ends_with(".npy")) return std::make_unique<NpyWriter<T>>(path, options);
-  if (path == "-" || path.ends_with(".csv")) return std::make_unique<TextWriter<T>>(path, options, ',');
+  if (path == "-" || path.ends_with(".csv"))
+    return std::make_unique<TextWriter<T>>(path, options, options.separator);
   if (path.ends_with(".tsv")) return std::make_unique<TextWriter<T>>(path, options, '\t');
   const std::string packed = sizeof(T) == 1 ? ".bits.npy, " : "";
   throw Error(ErrorCode::kInvalidArgument, "'" + path + "' tells no known format; end the name in .npy, " +

@@ -22,6 +22,7 @@ struct RowFileOptions {
   int64_t columns = 1;
   bool vector = false;                  // .npy of one column as a 1-D array
   std::vector<std::string> names = {};  // header of .csv and .tsv; empty: none
+  char separator = ',';                 // of .csv and the standard output
 };
 
 // The format is told by the name: .npy (uint8 and float32, 2-D unless `vector`), .bits.npy (0/1 rows packed

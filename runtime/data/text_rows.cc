@@ -90,7 +90,7 @@ class TextRows : public RowReader {
   Binariser ReadHeader() {
     const InputStream& stream = lines_.stream();
     const auto line = lines_.Current();
-    if (!line) stream.Fail("has no rows, only blank lines; rows of 0 and 1 are expected");
+    if (!line) stream.Fail("has no rows: it is empty or has only blank lines; rows of 0 and 1 are expected");
     if (line->find('\0') != std::string_view::npos)
       stream.Fail("is neither text (.csv, .tsv) nor a .npy or IDX file; convert it to one of them");
     separator_ = FindSeparator(*line);

@@ -115,6 +115,54 @@ TEST_F(TableCommand, ScoresByTheNamesOfColumns) {
   EXPECT_EQ(unseen.out, Score("age,drink,size,member\n20,,S,true\n").out);  // never missing in training
 }
 
+TEST_F(TableCommand, ValuesThatTheTrainingDidNotHaveAreTold) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const std::string header = "who,age,drink,size,member\n", usual = "ann,20,milk,S,true\n";
+  EXPECT_THAT(Score(header + usual).err, Not(HasSubstr("training did not have")));
+  const CommandResult odd = Score(header + usual + "bob,9999,beer,S,true\n", {"--json"});
+  EXPECT_THAT(odd.err,
+              AllOf(HasSubstr("warning: "),
+                    HasSubstr("new.csv', column 'age': 1 of 2 cells have values that the training did "
+                              "not have, such as '9999' in line 3, and count as the nearest"),
+                    HasSubstr("column 'drink': 1 of 2"), HasSubstr("such as 'beer'")));
+  EXPECT_EQ(nlohmann::json::parse(odd.out)["warnings"].size(), 2u);
+  std::string many = header;
+  for (int i = 0; i < 50; ++i) many += usual;
+  const CommandResult rare = Score(many + "bob,9999,milk,S,true\n");
+  EXPECT_THAT(rare.err, AllOf(HasSubstr("info: "), HasSubstr("1 of 51 cells"), Not(HasSubstr("warning"))));
+  const std::string model = Path("run/model.onnx");
+  WriteBytes(Path("new.csv"), header + "bob,9999,,S,true\n");
+  EXPECT_THAT(RunOrtEd({"impute", model, Path("new.csv"), "-o", Path("p.csv")}).err,
+              HasSubstr("'9999' in line 2"));
+}
+
+// Who a row is about is told by every command that has something to say of rows.
+TEST_F(TableCommand, OutputsCarryAnIdAndFollowTheTable) {
+  ASSERT_EQ(Train().exit_code, 0);
+  const std::string model = Path("run/model.onnx"), data = Path("new.csv");
+  WriteBytes(data, "who;age;drink;size;member\nann;20;;S;true\nbob;30;tea;M;false\n");
+  const Arguments id = {"--id", "who"};
+  const auto run = [&](Arguments arguments) {
+    arguments.insert(arguments.end(), id.begin(), id.end());
+    const CommandResult result = RunOrtEd(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(run({"impute", model, data, "-o", "-"}),
+              AllOf(testing::StartsWith("who;age = "), HasSubstr("\nann;"), HasSubstr("\nbob;")));
+  EXPECT_THAT(RunOrtEd({"impute", model, data, "-o", "-"}).out, testing::StartsWith("age = "));
+  EXPECT_THAT(run({"score", model, data}), testing::StartsWith("who;energy\nann;"));
+  EXPECT_THAT(run({"explain", model, data, "--conditionals", Path("c.csv")}),
+              AllOf(HasSubstr("row 1 (ann): "), HasSubstr("row 2 (bob): ")));
+  EXPECT_THAT(ReadBytes(Path("c.csv")),
+              AllOf(testing::StartsWith("who;age;drink;size;member\nann;"), HasSubstr("\nbob;")));
+  EXPECT_EQ(nlohmann::json::parse(run({"explain", model, data, "--json"}))["rows"][1]["id"], "bob");
+  EXPECT_THAT(run({"sample", model, "--clamp", data, "-o", "-"}),
+              testing::MatchesRegex("who,age,drink,size,member\nann,20,.+,S,true\nbob,30,tea,M,false\n"));
+  EXPECT_EQ(RunOrtEd({"impute", model, data, "-o", Path("p.npy"), "--id", "who"}).exit_code, 2);
+  EXPECT_EQ(RunOrtEd({"sample", model, "-n", "2", "-o", "-", "--id", "who"}).exit_code, 2);
+}
+
 TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
   ASSERT_EQ(Train().exit_code, 0);
   const std::pair<const char*, const char*> bad[] = {
@@ -138,6 +186,9 @@ TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
 }
 
 TEST_F(TableCommand, ColumnsMayBeChosen) {
+  const CommandResult number = Train({"--columns", "3", "--drop", "shop"}, "number");
+  EXPECT_EQ(number.exit_code, 2);
+  EXPECT_THAT(number.err, HasSubstr("--columns says how many bits a row has"));
   const CommandResult result = Train({"--columns", "drink,size,age", "--drop", "age", "--ordered", "size"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,

@@ -103,6 +103,7 @@ std::optional<double> TakeClock(std::string_view& text, CellForm& form) {
     if (Take(text, '.') && !TakeDigits(text, 1, 9)) return std::nullopt;
   }
   Take(text, ' ');
+  form.zone = !text.empty();
   const auto zone = TakeZone(text);
   if (!zone) return std::nullopt;
   return *hours * 3600.0 + *minutes * 60.0 + seconds - *zone;
@@ -139,6 +140,20 @@ bool HasLeadingZero(std::string_view digits) {
   return digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1]);
 }
 
+// Three digits behind a single mark, as in 1,234 and -1.234: thousands, or decimals. 0,123 are decimals.
+bool MayBeThousands(std::string_view number) {
+  if (number.starts_with('-') || number.starts_with('+')) number.remove_prefix(1);
+  constexpr size_t kBehind = 3;
+  if (number.size() < kBehind + 2 || number.size() > kBehind + 4 || number[0] == '0') return false;
+  const size_t mark = number.size() - kBehind - 1;
+  const std::string_view whole = number.substr(0, mark), part = number.substr(mark + 1);
+  return (number[mark] == ',' || number[mark] == '.') && std::ranges::all_of(whole, IsDigit) &&
+         std::ranges::all_of(part, IsDigit);
+}
+
+// What stands behind the comma of a number can be nothing else, whatever the table.
+bool HasDecimals(std::string_view number) { return !MayBeThousands(number) && !number.starts_with(','); }
+
 std::optional<CellValue> ReadPlainNumber(std::string_view cell) {
   if (cell.starts_with('+')) cell.remove_prefix(1);
   const std::string_view unsigned_part = cell.starts_with('-') ? cell.substr(1) : cell;
@@ -148,7 +163,9 @@ std::optional<CellValue> ReadPlainNumber(std::string_view cell) {
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) return std::nullopt;
   const bool whole = std::ranges::all_of(unsigned_part, IsDigit) && std::abs(value) <= kLargestWhole;
-  return CellValue{whole ? CellValues::kInteger : CellValues::kNumber, value + 0.0};
+  CellValue read{whole ? CellValues::kInteger : CellValues::kNumber, value + 0.0};
+  if (cell.find('.') != std::string_view::npos) read.form.decimal = '.';
+  return read;
 }
 
 constexpr std::string_view kUnits[] = {"US$", "$",   "€",   "£",   "¥",   "USD", "EUR", "GBP", "JPY", "CHF",
@@ -193,6 +210,8 @@ std::optional<std::string> JoinThousands(std::string_view text, bool decimal_com
   char decimal = decimal_comma ? ',' : '.';
   if (commas > 0 && points > 0) decimal = text.rfind(',') > text.rfind('.') ? ',' : '.';
   if (commas == 0 && points == 1) decimal = '.';
+  if (commas == 1 && points == 0 && HasDecimals(text)) decimal = ',';
+  if (commas > 1 && points == 0) decimal = '.';
   const size_t point = std::ranges::count(text, decimal) == 1 ? text.find(decimal) : std::string_view::npos;
   std::string_view whole = text.substr(0, point);
   const std::string_view part = point == std::string_view::npos ? "" : text.substr(point + 1);
@@ -220,7 +239,7 @@ std::optional<std::string> JoinThousands(std::string_view text, bool decimal_com
     whole.remove_prefix(std::min(end + 1, whole.size()));
   }
   form.decimals = static_cast<int>(part.size());
-  form.decimal_comma = !part.empty() && decimal == ',';
+  if (!part.empty()) form.decimal = decimal;
   return part.empty() ? joined : joined + "." + std::string(part);
 }
 
@@ -241,17 +260,31 @@ std::optional<CellValue> ReadWrittenNumber(std::string_view cell, bool decimal_c
   return value;
 }
 
+// 1,5: a number with a decimal comma, and nothing else.
+std::optional<CellValue> ReadDecimalComma(std::string_view cell) {
+  if (std::ranges::count(cell, ',') != 1 || cell.find('.') != std::string_view::npos) return std::nullopt;
+  std::string with_point(cell);
+  std::ranges::replace(with_point, ',', '.');
+  auto value = ReadPlainNumber(with_point);
+  if (value) value->form.decimal = ',';
+  return value;
+}
+
+void NoteOtherReading(std::string_view cell, CellValue& value) {
+  const size_t first = cell.find_first_of("0123456789"), last = cell.find_last_of("0123456789");
+  const std::string_view number = cell.substr(first, last - first + 1);
+  if (!MayBeThousands(number)) return;
+  value.form.unclear = number[number.size() - 4];
+  const bool thousands = value.form.thousands != 0;
+  value.form.otherwise = thousands ? value.number / 1000 : std::round(value.number * 1000);
+}
+
 std::optional<CellValue> ReadNumberCell(std::string_view cell, bool decimal_comma) {
-  if (const auto plain = ReadPlainNumber(cell)) return plain;
-  if (decimal_comma && std::ranges::count(cell, ',') == 1 && cell.find('.') == std::string_view::npos) {
-    std::string with_point(cell);
-    std::ranges::replace(with_point, ',', '.');
-    if (auto plain = ReadPlainNumber(with_point)) {
-      plain->form.decimal_comma = true;
-      return plain;
-    }
-  }
-  return ReadWrittenNumber(cell, decimal_comma);
+  auto value = ReadPlainNumber(cell);
+  if (!value && (decimal_comma || HasDecimals(cell))) value = ReadDecimalComma(cell);
+  if (!value) value = ReadWrittenNumber(cell, decimal_comma);
+  if (value) NoteOtherReading(cell, *value);
+  return value;
 }
 
 std::string FormatNumber(double number, double low, double high, int decimals) {
@@ -300,6 +333,8 @@ std::optional<double> ReadAs(std::string_view cell, CellValues type, bool decima
                              std::string_view format) {
   const NumberFormat known = ParseNumberFormat(format);
   CellValue value = ReadCellValue(cell, known.decimal_comma || (decimal_comma && known.thousands != ','));
+  if (value.form.unclear == '.' && (known.thousands == '.' || (known.decimal_comma && decimal_comma)))
+    value.number = value.form.otherwise;
   if (value.form.day_first || value.form.month_first) {
     const bool month_first = format.empty() ? value.form.separator == '/' : IsMonthFirst(format);
     const auto date = month_first ? value.form.month_first : value.form.day_first;
@@ -336,6 +371,18 @@ std::string FormatAs(double number, CellValues type, double low, double high, st
   return WriteLike(FormatNumber(number, low, high, written.decimals), written);
 }
 
+bool IsFormatOf(std::string_view format, CellValues type) {
+  using enum CellValues;
+  const bool number = type == kInteger || type == kNumber;
+  if (type == kText || (number && ToText(ParseNumberFormat(format)) != format)) return false;
+  constexpr double kDay = 20084, kClockTime = 37800;  // 2024-12-27, 10:30
+  const double value = type == kDate    ? kDay
+                       : type == kTime  ? kDay * kDaySeconds + kClockTime
+                       : type == kClock ? kClockTime
+                                        : 1234567;
+  return ReadAs(FormatAs(value, type, value, value + 1, format), type, false, format) == value;
+}
+
 CellValues WidestType(CellValues a, CellValues b) {
   using enum CellValues;
   if (a == b) return a;
@@ -343,17 +390,6 @@ CellValues WidestType(CellValues a, CellValues b) {
   if (are(kInteger, kNumber)) return kNumber;
   if (are(kDate, kTime)) return kTime;
   return kText;
-}
-
-std::optional<double> SwapDayAndMonth(double number, CellValues type) {
-  using namespace std::chrono;
-  const double unit = type == CellValues::kTime ? kDaySeconds : 1;
-  const double day = std::floor(number / unit);
-  const year_month_day date{sys_days(std::chrono::days(static_cast<int64_t>(day)))};
-  const auto swapped =
-      Days(static_cast<int>(date.year()), static_cast<int>(static_cast<unsigned>(date.day())),
-           static_cast<int>(static_cast<unsigned>(date.month())));
-  return swapped ? std::optional(*swapped * unit + number - day * unit) : std::nullopt;
 }
 
 }  // namespace ort_ed

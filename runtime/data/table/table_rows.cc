@@ -24,10 +24,12 @@ class EncodedRows final : public TableRows {
  public:
   EncodedRows(InputStream stream, const Variables& variables, const TableRowOptions& options)
       : table_(std::move(stream)), variables_(variables), options_(options) {
-    if (!table_.Next()) table_.Fail("has no rows, only blank lines");
+    if (!table_.Next()) table_.Fail("has no rows: it is empty or has only blank lines");
     if (!FindColumns(table_.cells())) FindColumns(PlainNames());
-    for (int64_t v = 0; v < variables_.size(); ++v)
+    for (int64_t v = 0; v < variables_.size(); ++v) {
       encoders_.emplace_back(variables_[v], table_.decimal_comma());
+      strangers_.push_back({.column = variables_[v].name});
+    }
   }
 
   int64_t columns() const override { return variables_.dimension(); }
@@ -35,6 +37,9 @@ class EncodedRows final : public TableRows {
   int64_t omitted() const override { return omitted_; }
   const std::vector<std::string>& ids() const override { return ids_; }
   const std::vector<std::string>& cells() const override { return cells_; }
+  const std::vector<Strangers>& strangers() const override { return strangers_; }
+  int64_t rows_read() const override { return rows_read_; }
+  char separator() const override { return table_.separator(); }
 
   int64_t Read(std::span<uint8_t> rows) override {
     const auto dimension = static_cast<size_t>(columns());
@@ -56,6 +61,7 @@ class EncodedRows final : public TableRows {
     if (done == 0 && !any_)
       table_.Fail(omitted_ == 0 ? "has a header but no rows" : "has no row without missing cells");
     any_ |= done > 0;
+    rows_read_ += done;
     return done;
   }
 
@@ -100,7 +106,7 @@ class EncodedRows final : public TableRows {
   }
 
   // Whether the row has all that it needs.
-  bool EncodeRow(uint8_t* row) const {
+  bool EncodeRow(uint8_t* row) {
     for (int64_t v = 0; v < variables_.size(); ++v) {
       const auto index = static_cast<size_t>(v);
       const std::string& cell = table_.cells()[places_[index]];
@@ -115,6 +121,7 @@ class EncodedRows final : public TableRows {
         return false;
       } else if (const auto other = variables_[v].other_state()) {
         variables_.SetState(row, v, *other);  // never missing in training: as odd as a value never seen
+        Note(strangers_[index], CellFit::kOther, cell);
       } else {
         table_.FailCell(
             variables_[v].name,
@@ -134,9 +141,21 @@ class EncodedRows final : public TableRows {
     }
   }
 
-  std::optional<int64_t> Encode(size_t variable, const std::string& cell) const {
+  void Note(Strangers& strangers, CellFit fit, const std::string& cell) const {
+    if (fit == CellFit::kOwn) return;
+    if (strangers.others + strangers.nearest == 0) {
+      strangers.example = cell;
+      strangers.line = table_.line();
+    }
+    ++(fit == CellFit::kOther ? strangers.others : strangers.nearest);
+  }
+
+  std::optional<int64_t> Encode(size_t variable, const std::string& cell) {
     try {
-      return encoders_[variable].Encode(cell);
+      CellFit fit;
+      const auto state = encoders_[variable].Encode(cell, &fit);
+      Note(strangers_[variable], fit, cell);
+      return state;
     } catch (const std::invalid_argument& error) {
       table_.FailCell(variables_[static_cast<int64_t>(variable)].name, error.what());
     }
@@ -150,6 +169,8 @@ class EncodedRows final : public TableRows {
   std::vector<std::string> header_lacks_;
   std::optional<size_t> id_;
   std::vector<std::string> ids_, cells_;
+  std::vector<Strangers> strangers_;
+  int64_t rows_read_ = 0;
   bool pending_ = false;  // the first record is a row
   bool any_ = false;
   int64_t omitted_ = 0;

@@ -22,6 +22,15 @@ struct TableRowOptions {
   bool keep_cells = false;  // as they are written
 };
 
+// Cells of a column that have no state of their own.
+struct Strangers {
+  std::string column = {};
+  int64_t others = 0;        // have that of all other values
+  int64_t nearest = 0;       // have that of the nearest number
+  std::string example = {};  // the first of them
+  int64_t line = 0;          // where it stands
+};
+
 // The rows of a text table as the bits of `variables`. Columns are found by their names in the header, in any
 // order, and others are ignored; a table without a header has the columns column_1, column_2, ... Throws
 // kBadData for a table that lacks a column, and for a cell that no state stands for, naming file, line and
@@ -33,6 +42,10 @@ class TableRows : public RowReader {
   virtual const std::vector<std::string>& ids() const = 0;
   // With `keep_cells` the cells of these rows, rows x variables; of missing ones the text is empty.
   virtual const std::vector<std::string>& cells() const = 0;
+  // Of the rows so far, for each variable.
+  virtual const std::vector<Strangers>& strangers() const = 0;
+  virtual int64_t rows_read() const = 0;
+  virtual char separator() const = 0;  // of its cells
 };
 std::unique_ptr<TableRows> OpenTableRows(InputStream stream, const Variables& variables,
                                          const TableRowOptions& options = {});

@@ -18,6 +18,9 @@ bool IsTableName(const std::string& path);
 // The metadata of a model that tell how the table was separated that it was trained on, where not by commas.
 inline constexpr char kSeparatorKey[] = "ort_ed.table_separator";
 
+// What cells of a table are separated by that follows another: as that one's, where programs know it.
+char SeparatorLike(const std::string& separator);
+
 // A text table of cells, with a header. A .tsv is separated by tabs, others as the text says, of which an
 // empty one is a comma.
 class CellWriter {
@@ -40,6 +43,8 @@ class CellWriter {
 struct GivenCells {
   std::vector<std::string> cells = {};  // rows x variables
   int64_t chains = 1;
+  std::string id = {};                // the name of a column in front; empty: there is none
+  std::vector<std::string> ids = {};  // its cells
 };
 
 // Rows of bits as the table that they stand for: a column for each variable, in the user's own labels and

@@ -82,37 +82,48 @@ VariableEncoder::VariableEncoder(const Variable& variable, bool decimal_comma)
       by_word_.emplace(Lower(labels[state]), static_cast<int64_t>(state));
 }
 
-std::optional<int64_t> VariableEncoder::Encode(const std::string& cell) const {
+std::optional<int64_t> VariableEncoder::Encode(const std::string& cell, CellFit* fit) const {
+  CellFit ignored;
+  CellFit& told = fit == nullptr ? ignored : *fit;
+  told = CellFit::kOwn;
+  return Find(cell, told);
+}
+
+std::optional<int64_t> VariableEncoder::Find(const std::string& cell, CellFit& fit) const {
   if (const auto found = by_label_.find(cell); found != by_label_.end()) return found->second;
   if (IsMissingCell(cell)) return variable_.missing_state();
   if (!by_word_.empty())
     if (const auto found = by_word_.find(Lower(cell)); found != by_word_.end()) return found->second;
   if (variable_.other && cell == kOtherLabel) return variable_.other_state();
-  if (variable_.edges.empty() && by_number_.empty()) return EncodeOther(cell);
+  if (variable_.edges.empty() && by_number_.empty()) return EncodeOther(cell, fit);
   const CellValues type =
       by_number_.empty() || variable_.values != CellValues::kText ? variable_.values : CellValues::kNumber;
   const auto number = ReadAs(cell, type, decimal_comma_, variable_.format);
-  if (!number) return EncodeOther(cell);
-  if (variable_.edges.empty()) return NearestLabel(*number, cell);
+  if (!number) return EncodeOther(cell, fit);
+  if (variable_.edges.empty()) return NearestLabel(*number, cell, fit);
   const auto& edges = variable_.edges;
+  if (*number < edges.front() || *number >= edges.back()) fit = CellFit::kNearest;
   const auto above = std::upper_bound(edges.begin() + 1, edges.end() - 1, *number);
   return above - edges.begin() - 1;
 }
 
-int64_t VariableEncoder::NearestLabel(double number, const std::string& cell) const {
+int64_t VariableEncoder::NearestLabel(double number, const std::string& cell, CellFit& fit) const {
   const auto after = std::ranges::lower_bound(by_number_, std::pair(number, int64_t{0}));
   if (after != by_number_.end() && after->first == number) return after->second;
-  if (variable_.other || variable_.kind == VariableKind::kBinary) return EncodeOther(cell);
+  if (variable_.other || variable_.kind == VariableKind::kBinary) return EncodeOther(cell, fit);
+  fit = CellFit::kNearest;
   if (after == by_number_.begin()) return after->second;
   const auto before = after - 1;
   return after == by_number_.end() || number - before->first < after->first - number ? before->second
                                                                                      : after->second;
 }
 
-int64_t VariableEncoder::EncodeOther(const std::string& cell) const {
+int64_t VariableEncoder::EncodeOther(const std::string& cell, CellFit& fit) const {
+  fit = CellFit::kOther;
   if (variable_.other) return *variable_.other_state();
   if (variable_.values != CellValues::kText && variable_.kind != VariableKind::kBinary)
     throw std::invalid_argument("is " + Shown(cell) + ", not a " + Wanted(variable_.values) +
+                                (variable_.format.empty() ? "" : " written " + variable_.format) +
                                 "; leave it empty if it is not known");
   throw std::invalid_argument("is " + Shown(cell) + ", which is none of " + Known(variable_) +
                               ", and there is no state for other values");

@@ -15,6 +15,9 @@ namespace ort_ed {
 // What is written, and read, for the state of all values that have none of their own.
 inline constexpr char kOtherLabel[] = "(other)";
 
+// Whether a cell has a state of its own, that of all others, or that of the nearest number.
+enum class CellFit { kOwn, kOther, kNearest };
+
 // From the cells of a column to the states of its variable. A number that no label names has the state of
 // other values or, without one, the nearest.
 class VariableEncoder {
@@ -22,12 +25,13 @@ class VariableEncoder {
   VariableEncoder(const Variable& variable, bool decimal_comma);
 
   // The state; nothing for a missing cell of a variable without such a state. Throws std::invalid_argument
-  // with the reason: "is 'x', which is none of ...".
-  std::optional<int64_t> Encode(const std::string& cell) const;
+  // with the reason: "is 'x', which is none of ...". `fit`, which may be null, is told how the cell fits.
+  std::optional<int64_t> Encode(const std::string& cell, CellFit* fit = nullptr) const;
 
  private:
-  int64_t EncodeOther(const std::string& cell) const;
-  int64_t NearestLabel(double number, const std::string& cell) const;
+  std::optional<int64_t> Find(const std::string& cell, CellFit& fit) const;
+  int64_t EncodeOther(const std::string& cell, CellFit& fit) const;
+  int64_t NearestLabel(double number, const std::string& cell, CellFit& fit) const;
 
   const Variable variable_;
   bool decimal_comma_;

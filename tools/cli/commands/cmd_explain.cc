@@ -17,13 +17,14 @@
 #include "tools/jobs/explain/explain.h"
 #include "tools/jobs/explain/variable_names.h"
 #include "tools/jobs/tables/model_rows.h"
+#include "tools/jobs/tables/number_table.h"
 #include "tools/picture/surprise_picture.h"
 
 namespace ort_ed {
 namespace {
 
 struct ExplainCommand {
-  std::string model, data, output, conditionals;
+  std::string model, data, output, conditionals, id;
   bool json = false;
   uint64_t seed = 0;
   ExplainOptions explain;
@@ -42,6 +43,7 @@ struct ExplainCommand {
     declare("conditionals", &C::conditionals, "FILE",
             "log-probabilities of all variables given the others, one row for each of the data: .npy, .csv "
             "or .tsv");
+    declare("id", &C::id, "NAME", "a column of the table that is told with each row");
     declare("json", &C::json, "", "print everything as JSON");
     declare.All(&C::explain);
     declare.All(&C::binarise);
@@ -102,7 +104,7 @@ nlohmann::ordered_json StateJson(const Variables& variables, int64_t variable, i
   return NameState(variables, variable, state);
 }
 
-nlohmann::ordered_json ToJson(const RowExplanation& row, const Variables& variables,
+nlohmann::ordered_json ToJson(const RowExplanation& row, const std::string& id, const Variables& variables,
                               const std::vector<std::string>& names) {
   nlohmann::ordered_json top = nlohmann::ordered_json::array();
   for (const Surprise& each : row.top)
@@ -112,10 +114,12 @@ nlohmann::ordered_json ToJson(const RowExplanation& row, const Variables& variab
                    {"log_probability", each.log_probability},
                    {"expected", StateJson(variables, each.variable, each.expected)},
                    {"expected_probability", each.expected_probability}});
-  return {{"row", row.row + 1},
-          {"energy", row.energy},
-          {"log_pseudo_likelihood", row.log_pseudo_likelihood},
-          {"surprising", top}};
+  nlohmann::ordered_json json = {{"row", row.row + 1}};
+  if (!id.empty()) json["id"] = id;
+  json["energy"] = row.energy;
+  json["log_pseudo_likelihood"] = row.log_pseudo_likelihood;
+  json["surprising"] = top;
+  return json;
 }
 
 // Rows are written as they come: there may be more than memory holds. Bytes that are no UTF-8 become U+FFFD.
@@ -125,11 +129,11 @@ class JsonPrinter {
               const std::vector<std::string>& names)
       : command_(command), variables_(variables), names_(names) {}
 
-  void Row(const RowExplanation& row) {
+  void Row(const RowExplanation& row, const std::string& id) {
     if (row.row == 0)
       std::cout << "{\"model\": " << Text(command_.model) << ",\n\"data\": " << Text(command_.data)
                 << ",\n\"rows\": [";
-    std::cout << (row.row == 0 ? "\n" : ",\n") << Text(ToJson(row, variables_, names_));
+    std::cout << (row.row == 0 ? "\n" : ",\n") << Text(ToJson(row, id, variables_, names_));
   }
 
   void End(const ExplainResult& result) {
@@ -152,12 +156,14 @@ class JsonPrinter {
 
 std::string Probability(double p) { return p < 0.001 ? fmt::format("{:.1e}", p) : fmt::format("{:.3f}", p); }
 
-void PrintRow(const RowExplanation& row, const Variables& variables, const std::vector<std::string>& names) {
+void PrintRow(const RowExplanation& row, const std::string& id, const Variables& variables,
+              const std::vector<std::string>& names) {
   size_t width = 0;
   for (const Surprise& each : row.top)
     width = std::max(width, names[static_cast<size_t>(each.variable)].size());
-  std::cout << fmt::format("row {}: energy {:.4f}, all variables given the others {:.4f} nats\n", row.row + 1,
-                           row.energy, row.log_pseudo_likelihood);
+  std::cout << fmt::format("row {}{}: energy {:.4f}, all variables given the others {:.4f} nats\n",
+                           row.row + 1, id.empty() ? "" : " (" + id + ")", row.energy,
+                           row.log_pseudo_likelihood);
   for (const Surprise& each : row.top) {
     const std::string expected =
         each.expected == each.value
@@ -180,23 +186,29 @@ void RunExplain(const ExplainCommand& command) {
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const Variables& variables = model.energy_model().variables();
-  const auto rows =
-      OpenModelRows(command.data, variables, command.binarise.ForRows(command.seed, model.dimension()))
-          .reader;
-  const std::vector<std::string> names = NameVariables(variables, *rows);
+  const ModelRows rows = OpenModelRows(command.data, variables,
+                                       command.binarise.ForRows(command.seed, model.dimension()), command.id);
+  const std::vector<std::string> names = NameVariables(variables, *rows.reader);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.conditionals.empty())
-    writer = CreateFloatFile(command.conditionals, {.columns = std::ssize(names), .names = names});
+    writer = CreateNumberTable(command.conditionals, rows, command.id,
+                               {.columns = std::ssize(names), .names = names}, "conditionals");
   OddRows odd(variables);
   JsonPrinter json(command, variables, names);
-  const ExplainResult result = Explain(
-      model, *rows, command.explain,
+  const auto id_of = [&](const RowExplanation& row) {
+    if (command.id.empty()) return std::string();
+    const std::vector<std::string>& ids = rows.table->ids();  // of the rows that were read last
+    return ids[static_cast<size_t>(row.row - rows.table->rows_read() + std::ssize(ids))];
+  };
+  ExplainResult result = Explain(
+      model, *rows.reader, command.explain,
       [&](const RowExplanation& row) {
         if (writer) writer->Write(row.log_probabilities);
         if (picture) odd.Add(row);
-        command.json ? json.Row(row) : PrintRow(row, variables, names);
+        command.json ? json.Row(row, id_of(row)) : PrintRow(row, id_of(row), variables, names);
       },
       terminal);
+  TellOfStrangers(rows, command.data, result, terminal);
   if (command.json) json.End(result);
   if (writer) writer->Commit();
   if (!picture) return;
@@ -209,6 +221,7 @@ void RunExplain(const ExplainCommand& command) {
 extern const Command kExplainCommand = MakeCommand<ExplainCommand, RunExplain>(
     "explain", "why rows are odd: the variables whose values surprise the model",
     "  ort-ed explain model.onnx odd.csv --top 3\n"
+    "  ort-ed explain run/model.onnx customers.csv --id customer --top 3\n"
     "  ort-ed explain model.onnx odd.csv -o surprise.png --json > odd.json\n"
     "  ort-ed explain model.onnx test.npy --conditionals conditionals.npy > explained.txt",
     "For each row: the conditional probability of every variable's value given all the others, exactly, from "

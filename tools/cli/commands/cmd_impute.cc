@@ -11,12 +11,13 @@
 #include "tools/jobs/explain/impute.h"
 #include "tools/jobs/explain/variable_names.h"
 #include "tools/jobs/tables/model_rows.h"
+#include "tools/jobs/tables/number_table.h"
 
 namespace ort_ed {
 namespace {
 
 struct ImputeCommand {
-  std::string model, data, output;
+  std::string model, data, output, id;
   bool json = false;
   ImputeOptions impute;
   DeviceOptions device;
@@ -30,6 +31,7 @@ struct ImputeCommand {
             "the standard output. A column with several states becomes one for each of them")
         .Letter('o')
         .Required();
+    declare("id", &C::id, "NAME", "a column of the table that is written in front of the probabilities");
     declare("json", &C::json, "", "print a summary as JSON on the standard output");
     declare.All(&C::impute);
     declare.All(&C::device);
@@ -42,12 +44,14 @@ void RunImpute(const ImputeCommand& command) {
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const Variables& variables = model.energy_model().variables();
-  const auto rows =
-      OpenModelRows(command.data, variables, {.columns = model.dimension(), .allow_missing = true}).reader;
-  std::vector<std::string> names = rows->column_names();
-  if (variables.described()) names = NameBits(variables, *rows);
-  const auto writer = CreateFloatFile(command.output, {.columns = model.dimension(), .names = names});
-  const ImputeResult result = Impute(model, *rows, command.impute, *writer, terminal);
+  const ModelRows rows = OpenModelRows(command.data, variables,
+                                       {.columns = model.dimension(), .allow_missing = true}, command.id);
+  std::vector<std::string> names = rows.reader->column_names();
+  if (variables.described()) names = NameBits(variables, *rows.reader);
+  const auto writer =
+      CreateNumberTable(command.output, rows, command.id, {.columns = model.dimension(), .names = names});
+  ImputeResult result = Impute(model, *rows.reader, command.impute, *writer, terminal);
+  TellOfStrangers(rows, command.data, result, terminal);
   writer->Commit();
   if (!command.json) {
     terminal.OnNotice(
@@ -55,13 +59,14 @@ void RunImpute(const ImputeCommand& command) {
                     result.missing, result.rows, result.mean_standard_error, result.worst_standard_error));
     return;
   }
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"model", command.model},
       {"output", command.output},
       {"rows", result.rows},
       {"missing", result.missing},
       {"standard_error", {{"mean", result.mean_standard_error}, {"max", result.worst_standard_error}}},
       {"seconds", result.seconds}};
+  if (!result.warnings.empty()) json["warnings"] = result.warnings;
   std::cout << JsonText(json) << "\n";
 }
 
@@ -70,6 +75,7 @@ void RunImpute(const ImputeCommand& command) {
 extern const Command kImputeCommand = MakeCommand<ImputeCommand, RunImpute>(
     "impute", "probabilities of missing values, given those that are known",
     "  ort-ed impute model.onnx holes.csv -o probabilities.csv\n"
+    "  ort-ed impute run/model.onnx holes.csv --id customer -o probabilities.csv\n"
     "  ort-ed impute model.onnx holes.csv --chains 100 --steps 1000 --json -o probabilities.npy",
     "Empty cells become the probability that they are 1 given the others of their row, or, in a table with "
     "categories and numbers, the probability of every state. `ort-ed sample --clamp` draws values instead.");

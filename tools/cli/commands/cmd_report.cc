@@ -43,11 +43,12 @@ void RefuseWithoutData(const ReportCommand& command) {
     throw OptionError("estimator", kReason, OptionError::Problem::kNoEffect);
 }
 
-ReportData ReadData(const ReportCommand& command, const EnergyModel& model) {
+ReportData ReadData(const ReportCommand& command, const EnergyModel& model, Observer& observer) {
   const RowOptions options = command.binarise.ForRows(command.report.seed, model.dimension());
   const Variables& variables = model.variables();
+  JobResult reading;
   return {.name = command.data,
-          .rows = ReadModelRows(command.data, variables, options),
+          .rows = ReadModelRows(command.data, variables, options, reading, observer),
           .names = NameBits(variables, *OpenModelRows(command.data, variables, options).reader)};
 }
 
@@ -63,7 +64,7 @@ void RunReport(const ReportCommand& command) {
   Terminal terminal;
   const ModelSource source = OpenSource(command.model, command.device.Resolve(terminal));
   std::optional<ReportData> data;
-  if (!command.data.empty()) data = ReadData(command, source.model.energy_model());
+  if (!command.data.empty()) data = ReadData(command, source.model.energy_model(), terminal);
   const ReportResult result = MakeReport(source, data ? &*data : nullptr, command.report, terminal);
   file.Write(ReportPage({source, result, data ? &*data : nullptr}));
   file.Commit();

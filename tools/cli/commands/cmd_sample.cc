@@ -22,7 +22,7 @@ namespace ort_ed {
 namespace {
 
 struct SampleCommand {
-  std::string model, output, init, clamp, trace, png, shape;
+  std::string model, output, init, clamp, id, trace, png, shape;
   bool json = false;
   SampleOptions sample;
   DeviceOptions device;
@@ -41,6 +41,8 @@ struct SampleCommand {
         "clamp", &C::clamp, "FILE",
         "conditional sampling: with --init a mask of a value for each variable (1 keeps it), one row or one "
         "for each row of --init; without it rows with empty cells (or NaN), which are filled");
+    declare("id", &C::id, "NAME",
+            "a column of the rows of --clamp or --init that is written in front of them");
     declare("trace", &C::trace, "FILE", "energies of all chains after every step, steps x chains, .npy")
         .When("sampler", "!exact");
     declare("png", &C::png, "FILE", "a picture of the first 100 samples, each as an image");
@@ -146,6 +148,16 @@ std::optional<std::string> IfGiven(const std::string& path) {
   return path.empty() ? std::nullopt : std::optional(path);
 }
 
+void CheckId(const SampleCommand& command, bool as_table) {
+  if (command.id.empty()) return;
+  if (command.clamp.empty() && command.init.empty())
+    throw OptionError("id", "has no effect without rows, which --clamp or --init names",
+                      OptionError::Problem::kNoEffect);
+  if (!as_table)
+    throw OptionError("id",
+                      fmt::format("is carried along in a table, and `output` '{}' is none", command.output));
+}
+
 void RunSample(const SampleCommand& command) {
   CheckOutputPaths({{"output", command.output}, {"trace", command.trace}, {"png", command.png}},
                    {{"model", command.model}, {"init", command.init}, {"clamp", command.clamp}},
@@ -153,15 +165,19 @@ void RunSample(const SampleCommand& command) {
   Terminal terminal;
   const LoadedModel loaded(command.model, command.device.Resolve(terminal));
   const EnergyModel& model = loaded.energy_model();
-  const SampleStart start = ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables());
+  const bool as_table = model.variables().described() && IsTableName(command.output);
+  CheckId(command, as_table);
+  const SampleStart start =
+      ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables(), command.id);
   const SampleSchedule schedule = MakeSchedule(command.sample, start);
   std::optional<SamplePicture> picture;
   if (!command.png.empty()) picture.emplace(command, model);
-  const bool as_table = model.variables().described() && IsTableName(command.output);
-  const auto samples = as_table ? CreateTableFile(command.output, model.variables(), command.sample.seed,
-                                                  {.cells = start.cells, .chains = schedule.chains},
-                                                  GetMetadata(loaded.proto(), kSeparatorKey))
-                                : CreateBitFile(command.output, {.columns = model.dimension()});
+  const auto samples =
+      as_table ? CreateTableFile(
+                     command.output, model.variables(), command.sample.seed,
+                     {.cells = start.cells, .chains = schedule.chains, .id = command.id, .ids = start.ids},
+                     GetMetadata(loaded.proto(), kSeparatorKey))
+               : CreateBitFile(command.output, {.columns = model.dimension()});
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});
 

@@ -11,6 +11,7 @@
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/score/score.h"
 #include "tools/jobs/tables/model_rows.h"
+#include "tools/jobs/tables/number_table.h"
 
 namespace ort_ed {
 namespace {
@@ -91,6 +92,7 @@ nlohmann::ordered_json ToJson(const ScoreCommand& command, const EnergyModel& mo
   json["seconds"] = result.seconds;
   json["rows_per_second"] = static_cast<double>(result.energy.count()) / result.seconds;
   if (!command.output.empty()) json["output"] = command.output;
+  if (!result.warnings.empty()) json["warnings"] = result.warnings;
   return json;
 }
 
@@ -125,13 +127,12 @@ void RunScore(const ScoreCommand& command) {
   if (!command.id.empty() && output.empty())
     throw OptionError("id", "has no effect without energies, which --json writes only to --output",
                       OptionError::Problem::kNoEffect);
-  if (!command.id.empty())
-    writer = CreateScoreTable(output, command.id, names, *rows.table);
-  else if (!output.empty())
-    writer =
-        CreateFloatFile(output, {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
-  const ScoreResult result = Score(model, *rows.reader, writer.get(), terminal,
-                                   reference ? &*reference : nullptr, marginal ? &*marginal : nullptr);
+  if (!output.empty())
+    writer = CreateNumberTable(output, rows, command.id,
+                               {.columns = std::ssize(names), .vector = names.size() == 1, .names = names});
+  ScoreResult result = Score(model, *rows.reader, writer.get(), terminal, reference ? &*reference : nullptr,
+                             marginal ? &*marginal : nullptr);
+  TellOfStrangers(rows, command.data, result, terminal);
   if (writer) writer->Commit();
   if (command.json)
     std::cout << JsonText(ToJson(command, model, reference ? &*reference : nullptr,

@@ -190,6 +190,10 @@ Dataset FromKnown(const DataOptions& options, uint64_t seed, const Variables& va
 
 Dataset FromTable(const TableProfile& profile, const DataOptions& options, uint64_t seed,
                   Observer& observer) {
+  if (options.table.Width() > 0)
+    throw OptionError("columns",
+                      "says how many bits a row has, and this is a table; a column whose name is a "
+                      "number is chosen by naming the others in drop");
   TableGuess guess = GuessVariables(profile, options.table);
   Tell(profile, guess, options.data, observer);
   Dataset dataset;

@@ -14,7 +14,7 @@
 namespace ort_ed {
 namespace {
 
-constexpr char kAuto[] = "auto", kExact[] = "exact", kGibbs[] = "gibbs";
+constexpr char kAuto[] = "auto", kExact[] = "exact", kGibbs[] = "gibbs", kRefill[] = "refill";
 
 struct NoOptions {
   static void Describe(Declare<NoOptions>&) {}
@@ -24,11 +24,14 @@ struct NoOptions {
 KindTable SampleTable() {
   KindTable table = SamplerTable();
   const Schema& gibbs = FindSampler(kGibbs).schema();
-  table.rows.insert(
-      table.rows.begin(),
-      {{kAuto, "exact where there are up to 2^14 states and no option is about chains; else gibbs", &gibbs},
-       {kExact, "no chains: independent draws, by the probabilities of all states, up to 2^20",
-        &SchemaOf<NoOptions>()}});
+  table.rows.insert(table.rows.begin(),
+                    {{kAuto,
+                      "exact where there are up to 2^14 states and no option is about chains; else refill "
+                      "where the base is "
+                      "learned and nothing is known of the rows; else gibbs",
+                      &gibbs},
+                     {kExact, "no chains: independent draws, by the probabilities of all states, up to 2^20",
+                      &SchemaOf<NoOptions>()}});
   return table;
 }
 
@@ -136,13 +139,21 @@ bool AsksForChains(const SampleOptions& options, const SampleStart& start, const
          !options.sampler.options.empty() || sinks.trace != nullptr || only_starts;
 }
 
+// Draws of a learned base go far in one step, where a sweep takes an energy for every state of every
+// variable; but they keep what is known only where it comes first in the base's order.
+Choice ChooseChains(const LoadedModel& model, const SampleOptions& options, const SampleStart& start) {
+  const bool of_gibbs = !options.sampler.options.empty();
+  if (model.metadata().base && start.clamped.empty() && options.beta == 1 && !of_gibbs) return kRefill;
+  return {kGibbs, options.sampler.options};
+}
+
 // `auto` as what it stands for.
-Choice ResolveSampler(const SampleOptions& options, const SampleStart& start, const SampleSinks& sinks,
-                      const Variables& variables) {
+Choice ResolveSampler(const LoadedModel& model, const SampleOptions& options, const SampleStart& start,
+                      const SampleSinks& sinks) {
   if (options.sampler.kind != kAuto) return options.sampler;
-  if (AsksForChains(options, start, sinks)) return {kGibbs, options.sampler.options};
-  const auto states = CountOpenStates(variables, start);
-  return states && *states <= kFewStates ? kExact : kGibbs;
+  const auto states = CountOpenStates(model.energy_model().variables(), start);
+  const bool few = states && *states <= kFewStates;
+  return few && !AsksForChains(options, start, sinks) ? kExact : ChooseChains(model, options, start);
 }
 
 std::unique_ptr<Sampler> MakeChainSampler(const SampleOptions& options, const Choice& sampler,
@@ -306,7 +317,7 @@ SampleResult Sample(const LoadedModel& loaded, const SampleStart& start, const S
                     const SampleSinks& sinks, Observer& observer) {
   CheckOptions(options);
   const Stopwatch stopwatch;
-  const Choice sampler = ResolveSampler(options, start, sinks, loaded.energy_model().variables());
+  const Choice sampler = ResolveSampler(loaded, options, start, sinks);
   SampleResult result;
   result.sampler = options.policy.empty() ? sampler.kind : "policy";
   result.schedule = MakeSchedule(options, start);

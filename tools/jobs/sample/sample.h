@@ -26,7 +26,8 @@ struct SampleOptions {
   double beta = 1;
   uint64_t seed = 0;
   // Of the samplers' table, or `exact`: independent draws, by enumeration; or `auto`: that where there are
-  // few states and nothing is said about chains, else gibbs.
+  // few states and nothing is said about chains, else refill where the base is learned and nothing is kept,
+  // else gibbs.
   Choice sampler = "auto";
   std::string policy = {};  // a file, in place of the sampler
   std::optional<int64_t> policy_variables = {}, policy_copies = {};

@@ -43,9 +43,10 @@ void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, co
 }
 
 // The rows of a file and, of a table, its cells.
-SampleStart ReadStart(const std::string& path, const Variables& variables, bool allow_missing) {
+SampleStart ReadStart(const std::string& path, const Variables& variables, bool allow_missing,
+                      const std::string& id) {
   const ModelRows rows =
-      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing}, "",
+      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing}, id,
                     /*omit_missing=*/false, /*keep_cells=*/true);
   SampleStart start;
   constexpr int64_t kBlock = 1024;
@@ -55,6 +56,7 @@ SampleStart ReadStart(const std::string& path, const Variables& variables, bool 
     start.rows += count;
     if (rows.table == nullptr) continue;
     start.cells.insert(start.cells.end(), rows.table->cells().begin(), rows.table->cells().end());
+    start.ids.insert(start.ids.end(), rows.table->ids().begin(), rows.table->ids().end());
   }
   return start;
 }
@@ -72,8 +74,8 @@ void ForgetFreeCells(const Variables& variables, SampleStart& start) {
   }
 }
 
-SampleStart ReadWithMissing(const std::string& path, const Variables& variables) {
-  SampleStart start = ReadStart(path, variables, /*allow_missing=*/true);
+SampleStart ReadWithMissing(const std::string& path, const Variables& variables, const std::string& id) {
+  SampleStart start = ReadStart(path, variables, /*allow_missing=*/true, id);
   for (uint8_t& value : start.states) {
     start.missing.push_back(value == kMissingValue ? 1 : 0);
     start.clamped.push_back(value == kMissingValue ? 0 : 1);
@@ -113,9 +115,9 @@ std::vector<uint8_t> SampleStart::Clamps(int64_t chains) const {
 }
 
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            const Variables& variables) {
-  if (!init) return clamp ? ReadWithMissing(*clamp, variables) : SampleStart{};
-  SampleStart start = ReadStart(*init, variables, /*allow_missing=*/false);
+                            const Variables& variables, const std::string& id) {
+  if (!init) return clamp ? ReadWithMissing(*clamp, variables, id) : SampleStart{};
+  SampleStart start = ReadStart(*init, variables, /*allow_missing=*/false, id);
   if (clamp) {
     start.clamped = ReadMask(*clamp, start.rows, variables);
     RequireFree(start.clamped, fmt::format("the mask '{}' keeps every value", *clamp),

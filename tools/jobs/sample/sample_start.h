@@ -19,6 +19,7 @@ struct SampleStart {
   // Of a table what the user wrote in the cells that are kept, rows x variables; empty where a cell is not,
   // or where there is no table.
   std::vector<std::string> cells = {};
+  std::vector<std::string> ids = {};  // of each row, where a column was named that is carried along
 
   // For `chains` chains.
   std::vector<float> States(const BaseDistribution& base, int64_t chains, uint64_t seed) const;
@@ -27,9 +28,8 @@ struct SampleStart {
 
 // `init`: a file of rows. `clamp`: with `init` a mask (one row, or one for each row of `init`; 1 keeps the
 // value), without it rows with missing values, which are what is sampled. Rows may be tables of the
-// variables. Throws kBadData or
-// kInvalidArgument.
+// variables, and `id` a column of theirs. Throws kBadData or kInvalidArgument.
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            const Variables& variables);
+                            const Variables& variables, const std::string& id = "");
 
 }  // namespace ort_ed

@@ -6,9 +6,6 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
-#include "ort_ed/options.h"
-#include "runtime/data/table/table_writer.h"
-#include "runtime/support/text.h"
 #include "tools/jobs/explain/energy_sketch.h"
 #include "tools/jobs/stopwatch.h"
 
@@ -57,28 +54,6 @@ std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t>
   return columns;
 }
 
-class ScoreTable : public RowWriter<float> {
- public:
-  ScoreTable(const std::string& path, std::vector<std::string> names, const TableRows& rows)
-      : writer_(path, names), rows_(rows), cells_(names.size()) {}
-
-  void Write(std::span<const float> values) override {
-    const size_t columns = cells_.size() - 1;
-    for (size_t row = 0; row < values.size() / columns; ++row) {
-      cells_[0] = rows_.ids()[row];
-      for (size_t i = 0; i < columns; ++i) cells_[1 + i] = Decimal(values[row * columns + i]);
-      writer_.Write(cells_);
-    }
-    writer_.FlushIfLive();
-  }
-  void Commit() override { writer_.Commit(); }
-
- private:
-  CellWriter writer_;
-  const TableRows& rows_;
-  std::vector<std::string> cells_;
-};
-
 }  // namespace
 
 void ColumnStatistics::Add(double value) {
@@ -106,18 +81,6 @@ std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly) {
   if (model.HasLogZ()) names.emplace_back("log_likelihood");
   if (anomaly) names.emplace_back("anomaly");
   return names;
-}
-
-std::unique_ptr<RowWriter<float>> CreateScoreTable(const std::string& path, const std::string& id,
-                                                   const std::vector<std::string>& columns,
-                                                   const TableRows& rows) {
-  if (!IsTableName(path))
-    throw OptionError("id", "is carried along in a table, and `output` '" + path +
-                                "' is none; name it .csv "
-                                "or .tsv");
-  std::vector<std::string> names = {id};
-  names.insert(names.end(), columns.begin(), columns.end());
-  return std::make_unique<ScoreTable>(path, std::move(names), rows);
 }
 
 ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* output, Observer& observer,

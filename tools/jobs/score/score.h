@@ -9,7 +9,6 @@
 #include "ort_ed/energy_model.h"
 #include "runtime/data/row_reader.h"
 #include "runtime/data/row_writer.h"
-#include "runtime/data/table/table_rows.h"
 #include "tools/jobs/observer.h"
 #include "tools/jobs/score/marginal_energy.h"
 
@@ -68,11 +67,5 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
 const EnergySketch& TrainingEnergies(const EnergyModel& model, const std::string& name);
 // The same of other rows. Throws kBadData where none of their energies is finite, and kInterrupted.
 EnergySketch SketchReference(const EnergyModel& model, RowReader& rows, Observer& observer);
-
-// Scores as a text table, with a column of `rows` in front that is carried along, named `id`. Score() hands
-// its rows over as they come.
-std::unique_ptr<RowWriter<float>> CreateScoreTable(const std::string& path, const std::string& id,
-                                                   const std::vector<std::string>& columns,
-                                                   const TableRows& rows);
 
 }  // namespace ort_ed

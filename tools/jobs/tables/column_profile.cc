@@ -38,12 +38,22 @@ void ColumnProfile::Add(const std::string& cell, bool decimal_comma) {
     if (untyped_++ == 0) untyped_example_ = cell;
     return;
   }
-  typed_as_ = typed_ == 0 ? value.type : WidestType(typed_as_, value.type);
   ++typed_;
-  const bool two_ways = value.form.day_first && value.form.month_first;
-  AddNumber(value.number, two_ways && *value.form.day_first == value.number ? *value.form.month_first
-                          : two_ways                                        ? *value.form.day_first
-                                                                            : value.number);
+  AddNumber(ReadingsOf(value));
+}
+
+ColumnProfile::Readings ColumnProfile::ReadingsOf(const CellValue& value) {
+  const CellForm& form = value.form;
+  const Reading usual{value.type, value.number};
+  Readings readings{.usual = usual, .otherwise = usual};
+  if (form.unclear != 0) {
+    readings.mark = form.unclear;
+    readings.otherwise = {form.thousands == 0 ? CellValues::kInteger : CellValues::kNumber, form.otherwise};
+  } else if (form.day_first && form.month_first) {
+    readings.mark = form.separator;
+    readings.otherwise.number = *form.day_first == value.number ? *form.month_first : *form.day_first;
+  }
+  return readings;
 }
 
 bool ColumnProfile::TakeForm(const CellValue& value) {
@@ -55,9 +65,12 @@ bool ColumnProfile::TakeForm(const CellValue& value) {
     form_.before = form.before;
     form_.after = form.after;
   }
-  if (form.thousands != 0) form_.thousands = form.thousands;
-  form_.decimals = std::max(form_.decimals, form.decimals);
-  form_.decimal_comma |= form.decimal_comma;
+  if (value.type == CellValues::kInteger || value.type == CellValues::kNumber) marks_.Add(value);
+  if (form.unclear == 0) {
+    if (form.thousands != 0) form_.thousands = form.thousands;
+    if (form.decimal == ',') form_.decimal = ',';
+    form_.decimals = std::max(form_.decimals, form.decimals);
+  }
   if (form_.separator == 0) {
     form_.separator = form.separator;
     form_.year_first = form.year_first;
@@ -65,6 +78,7 @@ bool ColumnProfile::TakeForm(const CellValue& value) {
   }
   form_.filled_up &= form.filled_up;
   form_.seconds |= form.seconds;
+  form_.zone |= form.zone;
   ambiguous_ += form.day_first || form.month_first ? 1 : 0;
   day_only_ += form.day_first && !form.month_first ? 1 : 0;
   month_only_ += form.month_first && !form.day_first ? 1 : 0;
@@ -76,19 +90,17 @@ bool ColumnProfile::month_first() const {
   return day_only_ == month_only_ ? form_.separator == '/' : month_only_ > day_only_;
 }
 
-bool ColumnProfile::swaps() const { return ambiguous_ > 0 && month_first() != (form_.separator == '/'); }
+bool ColumnProfile::swaps(char mark) const {
+  const bool dates = ambiguous_ > 0;
+  if (dates || mark == 0) return dates && mark != 0 && month_first() != (form_.separator == '/');
+  const bool taken_as_thousands = mark == ',' && !decimal_comma_;
+  return marks_.AreThousands(mark, decimal_comma_) != taken_as_thousands;
+}
 
 std::string ColumnProfile::format() const {
   using enum CellValues;
   const CellValues of = type();
-  if (of == kInteger || of == kNumber) {
-    const NumberFormat format{.before = form_.before,
-                              .after = form_.after,
-                              .thousands = form_.thousands,
-                              .decimal_comma = form_.decimal_comma || form_.thousands == '.',
-                              .decimals = form_.decimals > 0 ? form_.decimals : -1};
-    return format.is_plain() ? "" : ToText(format);
-  }
+  if (of == kInteger || of == kNumber) return NumberFormatText();
   const std::string clock = std::string(form_.filled_up || of == kTime ? "hh" : "h") + ":mm" +
                             (form_.seconds || of == kTime ? ":ss" : "");
   if (of == kClock) return clock == "hh:mm:ss" ? "" : clock;
@@ -98,8 +110,28 @@ std::string ColumnProfile::format() const {
   const std::string date = form_.year_first ? "YYYY" + separator + month + separator + day
                            : month_first()  ? month + separator + day + separator + "YYYY"
                                             : day + separator + month + separator + "YYYY";
-  const std::string text = of == kDate ? date : date + (form_.letter ? "T" : " ") + clock;
+  const std::string text =
+      of == kDate ? date : date + (form_.letter ? "T" : " ") + clock + (form_.zone ? "Z" : "");
   return text == "YYYY-MM-DD" || text == "YYYY-MM-DDThh:mm:ss" ? "" : text;
+}
+
+std::string ColumnProfile::NumberFormatText() const {
+  NumberFormat format{.before = form_.before,
+                      .after = form_.after,
+                      .thousands = form_.thousands,
+                      .decimal_comma = form_.decimal == ',',
+                      .decimals = form_.decimals > 0 ? form_.decimals : -1};
+  for (const char mark : {'.', ','}) {
+    if (!extents_.contains(mark)) continue;
+    if (marks_.AreThousands(mark, decimal_comma_)) {
+      format.thousands = mark;
+    } else {
+      format.decimal_comma |= mark == ',';
+      if (format.decimals > 0) format.decimals = std::max(format.decimals, 3);
+    }
+  }
+  format.decimal_comma |= format.thousands == '.';
+  return format.is_plain() ? "" : ToText(format);
 }
 
 void ColumnProfile::AddText(const std::string& cell) {
@@ -114,30 +146,47 @@ void ColumnProfile::AddText(const std::string& cell) {
   }
 }
 
-void ColumnProfile::AddNumber(double number, double swapped) {
-  smallest_swapped_ = typed_ == 1 ? swapped : std::min(smallest_swapped_, swapped);
-  largest_swapped_ = typed_ == 1 ? swapped : std::max(largest_swapped_, swapped);
-  smallest_ = typed_ == 1 ? number : std::min(smallest_, number);
-  largest_ = typed_ == 1 ? number : std::max(largest_, number);
-  last_ = number;
+void ColumnProfile::Extent::Add(const Extent& other) {
+  if (other.count == 0) return;
+  type = count == 0 ? other.type : WidestType(type, other.type);
+  smallest = count == 0 ? other.smallest : std::min(smallest, other.smallest);
+  largest = count == 0 ? other.largest : std::max(largest, other.largest);
+  count += other.count;
+}
+
+ColumnProfile::Extent ColumnProfile::extent() const {
+  Extent all;
+  for (const auto& [mark, extents] : extents_) all.Add(extents[swaps(mark) ? 1 : 0]);
+  return all;
+}
+
+void ColumnProfile::AddNumber(const Readings& readings) {
+  const auto& [usual, otherwise, mark] = readings;
+  auto& extents = extents_[mark];
+  extents[0].Add({usual.type, usual.number, usual.number, 1});
+  extents[1].Add({otherwise.type, otherwise.number, otherwise.number, 1});
+  last_ = usual.number;
+  const Kept kept{usual.number, otherwise.number, mark};
   if (numbers_.size() < kMostNumbers) {
-    numbers_.push_back(number);
+    numbers_.push_back(kept);
     return;
   }
   RandomStream random(0, kReservoirPurpose, static_cast<uint64_t>(typed_), 0);
   const auto place = static_cast<uint64_t>(random.UniformDouble() * static_cast<double>(typed_));
-  if (place < numbers_.size()) numbers_[place] = number;
+  if (place < numbers_.size()) numbers_[place] = kept;
 }
 
 CellValues ColumnProfile::type() const {
   const bool few_strays = static_cast<double>(untyped_) <= kMostStrays * static_cast<double>(present());
-  return typed_ > 0 && few_strays ? typed_as_ : CellValues::kText;
+  return typed_ > 0 && few_strays ? extent().type : CellValues::kText;
 }
 
 std::vector<double> ColumnProfile::SortedNumbers() const {
-  std::vector<double> sorted = numbers_;
-  if (swaps())
-    for (double& number : sorted) number = SwapDayAndMonth(number, type()).value_or(number);
+  std::map<char, bool> swapped;
+  for (const auto& [mark, extents] : extents_) swapped[mark] = swaps(mark);
+  std::vector<double> sorted;
+  for (const Kept& number : numbers_)
+    sorted.push_back(swapped.at(number.mark) ? number.otherwise : number.usual);
   std::ranges::sort(sorted);
   return sorted;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,6 +10,7 @@
 
 #include "ort_ed/variables.h"
 #include "runtime/data/table/cell_value.h"
+#include "tools/jobs/tables/number_marks.h"
 
 namespace ort_ed {
 
@@ -39,10 +42,12 @@ class ColumnProfile {
   std::string format() const;
   // Dates such as 03/04/2024 of which no cell tells what is the day.
   bool day_is_unclear() const { return ambiguous_ > 0 && day_only_ == 0 && month_only_ == 0; }
+  // Numbers such as 1.234 of which no cell tells whether it is 1234, which was taken: the mark in them, or 0.
+  char assumed_thousands() const { return marks_.assumed(decimal_comma_); }
   // In ascending order; in a large table an even sample of them.
   std::vector<double> SortedNumbers() const;
-  double smallest() const { return swaps() ? smallest_swapped_ : smallest_; }
-  double largest() const { return swaps() ? largest_swapped_ : largest_; }
+  double smallest() const { return extent().smallest; }
+  double largest() const { return extent().largest; }
 
   // No cell occurs twice, as far as 100,000 rows tell.
   bool unique() const { return unique_ && present() > 0; }
@@ -52,24 +57,48 @@ class ColumnProfile {
   uint64_t hash() const { return hash_; }
 
  private:
+  // A number that may be read in two ways, by what is told of the mark in it; 0: in one only.
+  struct Reading {
+    CellValues type;
+    double number;
+  };
+  struct Readings {
+    Reading usual, otherwise;
+    char mark = 0;
+  };
+  struct Kept {
+    double usual, otherwise;
+    char mark;
+  };
+  struct Extent {
+    CellValues type = CellValues::kText;  // the widest
+    double smallest = 0, largest = 0;
+    int64_t count = 0;
+
+    void Add(const Extent& other);
+  };
+
+  static Readings ReadingsOf(const CellValue& value);
   void AddText(const std::string& cell);
-  void AddNumber(double number, double swapped);
+  void AddNumber(const Readings& readings);
+  Extent extent() const;
+  std::string NumberFormatText() const;
   // Whether the cell is written as those before it.
   bool TakeForm(const CellValue& value);
   bool month_first() const;
-  bool swaps() const;  // dates were read in the other order
+  bool swaps(char mark) const;  // what has this mark means what was not taken at first
 
   int64_t rows_ = 0, missing_ = 0, untyped_ = 0, typed_ = 0;
   std::string untyped_example_;
-  CellValues typed_as_ = CellValues::kText;  // the widest type of the cells that are not text
   std::unordered_map<std::string, int64_t> texts_;
   size_t text_bytes_ = 0;
   bool too_many_texts_ = false;
-  std::vector<double> numbers_;
-  double smallest_ = 0, largest_ = 0, last_ = 0;
+  std::vector<Kept> numbers_;
+  std::map<char, std::array<Extent, 2>> extents_;  // by the mark: of numbers as taken, and otherwise
+  double last_ = 0;
+  NumberMarks marks_;
   CellForm form_;                                          // of the cells so far
   int64_t ambiguous_ = 0, day_only_ = 0, month_only_ = 0;  // dates with the year behind
-  double smallest_swapped_ = 0, largest_swapped_ = 0;      // with day and month exchanged
   std::unordered_set<uint64_t> seen_;
   bool unique_ = true, counts_up_ = true;
   uint64_t hash_ = 0;

@@ -111,6 +111,9 @@ class Guesser {
 
   TableGuess Guess() {
     CheckNames();
+    if (profile_.counts_columns)
+      guess_.warnings.emplace_back(
+          "the first line counts up and is read as a row; if it names the columns say header yes");
     std::vector<Variable> list;
     for (size_t i = 0; i < profile_.columns.size(); ++i) {
       if (i == 0 && profile_.has_index) {
@@ -253,7 +256,7 @@ class Guesser {
     const auto counts = CountTexts(column);
     for (const std::string& label : variable.labels) kept += counts.at(label);
     const int64_t others = column.present() - kept;
-    if (10 * others > column.present())
+    if (kept > 0 && 10 * others > column.present())
       guess_.warnings.push_back(fmt::format(
           "column '{}': {} of {} rows have categories that are rare or beyond the {} most frequent ones, and "
           "share a state; raise max_categories, lower rare, or drop the column",
@@ -291,6 +294,7 @@ class Guesser {
           "column '{}': no date tells the day from the month, {} is assumed; if that is wrong write them as "
           "2024-05-31, or edit `format` in a copy of variables.toml and give that as variables",
           variable.name, variable.format));
+    WarnOfThousands(column, variable);
     const Labels labels = NumberLabels(column, type, most);
     if (labels == Labels{"0", "1"} && column.missing() == 0 && column.strays() == 0 && !cyclic) return;
     variable.kind = cyclic ? VariableKind::kCyclic : VariableKind::kOrdered;
@@ -304,10 +308,19 @@ class Guesser {
     if (labels.empty()) variable.edges = Edges(column, type);
   }
 
+  void WarnOfThousands(const ColumnProfile& column, const Variable& variable) {
+    if (const char mark = column.assumed_thousands(); mark != 0)
+      guess_.warnings.push_back(fmt::format(
+          "column '{}': no cell tells whether 1{}234 is 1234 or has decimals, 1234 is assumed, since whole "
+          "numbers of up to three digits stand beside it; if that is wrong write decimals with a {}",
+          variable.name, mark, mark == ',' ? "point" : "comma"));
+  }
+
   std::vector<double> Edges(const ColumnProfile& column, CellValues type) const {
     std::vector<double> edges = BinEdges(column.SortedNumbers(), options_.bins, IsWhole(type));
     edges.front() = std::min(edges.front(), column.smallest());
-    if (column.largest() >= edges.back()) edges.back() = column.largest() + (IsWhole(type) ? 1 : 0);
+    if (column.largest() >= edges.back())
+      edges.back() = IsWhole(type) ? column.largest() + 1 : std::nextafter(column.largest(), INFINITY);
     return edges;
   }
 
@@ -337,18 +350,20 @@ std::string Range(const Variable& variable) {
   const auto text = [&](double edge) {
     return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
   };
-  const bool whole = IsWhole(variable.values);
-  return fmt::format("{} to {}", text(variable.edges.front()), text(variable.edges.back() - (whole ? 1 : 0)));
+  const double end = variable.edges.back();
+  const double largest = IsWhole(variable.values) ? end - 1 : std::nextafter(end, -INFINITY);
+  return fmt::format("{} to {}", text(variable.edges.front()), text(largest));
 }
 
 }  // namespace
 
 std::string Shortened(const std::string& text) {
   constexpr size_t kMost = 40;
-  if (text.size() <= kMost) return text;
   std::string shown = text.substr(0, kMost);
   while (!IsUtf8(shown)) shown.pop_back();
-  return shown + "…";
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
+  return text.size() <= kMost ? shown : shown + "…";
 }
 
 std::string DescribeVariable(const Variable& variable) {

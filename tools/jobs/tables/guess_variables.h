@@ -23,7 +23,7 @@ struct TableGuess {
 // Throws OptionError for a name that is no column, and kBadData where no column is left.
 TableGuess GuessVariables(const TableProfile& profile, const TableOptions& options);
 
-// For messages: cells may be as long as books.
+// For messages: cells may be as long as books, and have several lines.
 std::string Shortened(const std::string& text);
 
 // "ordered, 16 bins from 17 to 90, missing values".

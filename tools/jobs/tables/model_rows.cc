@@ -9,6 +9,7 @@
 #include "ort_ed/options.h"
 #include "runtime/data/formats.h"
 #include "runtime/data/text_cells.h"
+#include "tools/jobs/tables/guess_variables.h"
 
 namespace ort_ed {
 namespace {
@@ -106,6 +107,19 @@ bool HoldsBits(const std::vector<std::string>& first, const Variables& variables
   });
 }
 
+std::string Describe(const Strangers& strangers, const std::string& path, int64_t rows) {
+  const std::string example =
+      strangers.example.empty() ? "an empty cell" : "'" + Shortened(strangers.example) + "'";
+  const int64_t cells = strangers.others + strangers.nearest;
+  const char* counted = strangers.nearest == 0  ? "share the state of rare and unseen ones"
+                        : strangers.others == 0 ? "count as the nearest"
+                                                : "count as the nearest, or share the state of others";
+  return fmt::format(
+      "'{}', column '{}': {} of {} cells have values that the training did not have, such as {} "
+      "in line {}, and {}",
+      path, strangers.column, cells, rows, example, strangers.line, counted);
+}
+
 [[noreturn]] void RefuseId() {
   throw OptionError("id", "names a column of a table (.csv, .tsv), and the data has none",
                     OptionError::Problem::kNoEffect);
@@ -141,9 +155,34 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
   return result;
 }
 
+void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer) {
+  constexpr int64_t kMany = 20, kMostColumns = 10;  // one cell in so many is worth a warning
+  if (rows.table == nullptr) return;
+  int64_t columns = 0;
+  for (const Strangers& strangers : rows.table->strangers()) {
+    const int64_t cells = strangers.others + strangers.nearest;
+    if (cells == 0 || ++columns > kMostColumns) continue;
+    const std::string text = Describe(strangers, path, rows.table->rows_read());
+    if (cells * kMany < rows.table->rows_read())
+      observer.OnNotice(text);
+    else
+      Warn(text, result, observer);
+  }
+  if (columns > kMostColumns)
+    observer.OnNotice(fmt::format("'{}': the same in {} more columns", path, columns - kMostColumns));
+}
+
 RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
                        int64_t max_rows) {
   return ReadAll(*OpenModelRows(path, variables, options).reader, max_rows);
+}
+
+RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
+                       JobResult& result, Observer& observer) {
+  const ModelRows rows = OpenModelRows(path, variables, options);
+  RowTable table = ReadAll(*rows.reader, 0);
+  TellOfStrangers(rows, path, result, observer);
+  return table;
 }
 
 }  // namespace ort_ed

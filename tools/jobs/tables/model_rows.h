@@ -6,6 +6,7 @@
 #include "ort_ed/variables.h"
 #include "runtime/data/row_reader.h"
 #include "runtime/data/table/table_rows.h"
+#include "tools/jobs/observer.h"
 
 namespace ort_ed {
 
@@ -21,8 +22,15 @@ struct ModelRows {
 ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
                         const std::string& id = "", bool omit_missing = false, bool keep_cells = false);
 
+// Tells of cells whose values the training did not have: where they are many in a column, as a warning, which
+// the result has, too. To be called when all rows are read.
+void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer);
+
 // At most `max_rows` rows of it in memory, from the top; 0: all.
 RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
                        int64_t max_rows = 0);
+// All of them; tells of strangers.
+RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
+                       JobResult& result, Observer& observer);
 
 }  // namespace ort_ed

@@ -1,7 +1,8 @@
 #include "tools/jobs/tables/table_profile.h"
 
-#include <algorithm>
-#include <set>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "runtime/data/table/cell_value.h"
 #include "runtime/data/table/table_reader.h"
@@ -15,10 +16,19 @@ void AddRow(const std::vector<std::string>& cells, bool decimal_comma, TableProf
   for (size_t i = 0; i < cells.size(); ++i) profile.columns[i].Add(cells[i], decimal_comma);
 }
 
-bool AreNames(const std::vector<std::string>& cells) {
-  const std::set<std::string> different(cells.begin(), cells.end());
-  return different.size() == cells.size() && std::ranges::none_of(cells, IsMissingCell);
+// What is wrong with names, for people; empty: nothing.
+std::string FindFault(const std::vector<std::string>& names) {
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (IsMissingCell(names[i])) return fmt::format("column {} has no name", i + 1);
+    const auto [earlier, is_new] = first.emplace(names[i], i);
+    if (!is_new)
+      return fmt::format("columns {} and {} are both called '{}'", earlier->second + 1, i + 1, names[i]);
+  }
+  return "";
 }
+
+bool AreNames(const std::vector<std::string>& cells) { return FindFault(cells).empty(); }
 
 // A first line looks like a header if columns of numbers or dates begin with text.
 bool NamesNumbers(const std::vector<std::string>& first, const TableProfile& below, bool decimal_comma) {
@@ -40,6 +50,17 @@ bool NamesTexts(const std::vector<std::string>& first, const TableProfile& below
   return any_text;
 }
 
+// Years, or numbers of columns: names that look like a row.
+bool CountsColumns(const std::vector<std::string>& first) {
+  double last = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const CellValue cell = ReadCellValue(first[i]);
+    if (cell.type != CellValues::kInteger || (i > 0 && cell.number != last + 1)) return false;
+    last = cell.number;
+  }
+  return first.size() > 2;
+}
+
 // Programs write the numbers of rows in front of them, without a name.
 bool HasIndex(const std::vector<std::string>& first, const TableProfile& below) {
   return first.size() > 1 && first[0].empty() && below.columns[0].type() == CellValues::kInteger &&
@@ -51,10 +72,8 @@ bool IsHeader(const std::vector<std::string>& first, const TableProfile& below, 
   if (AreNames(first) || HasIndex(first, below))
     return over_numbers || NamesTexts(first, below, table.decimal_comma());
   if (over_numbers)
-    table.Fail(
-        "has a first line that looks like a header, but a name is empty or occurs twice; name each column, "
-        "or "
-        "say header no if the line is a row");
+    table.Fail("has a first line that looks like a header, but " + FindFault(first) +
+               "; name each column, or say header no if the line is a row");
   return false;
 }
 
@@ -62,7 +81,7 @@ bool IsHeader(const std::vector<std::string>& first, const TableProfile& below, 
 
 TableProfile ProfileTable(const std::string& path, TableHeader header, Observer& observer) {
   TableReader table{InputStream(path)};
-  if (!table.Next()) table.Fail("has no rows, only blank lines");
+  if (!table.Next()) table.Fail("has no rows: it is empty or has only blank lines");
   const std::vector<std::string> first = table.cells();
   TableProfile profile;
   profile.path = path;
@@ -77,12 +96,13 @@ TableProfile ProfileTable(const std::string& path, TableHeader header, Observer&
       header == TableHeader::kYes || (header == TableHeader::kAuto && IsHeader(first, profile, table));
   profile.has_index = profile.has_header && HasIndex(first, profile);
   if (profile.has_header && !profile.has_index && !AreNames(first))
-    table.Fail("has a first line that cannot be a header: a name is empty or occurs twice");
+    table.Fail("has a first line that cannot be a header: " + FindFault(first));
   if (profile.has_header) {
     profile.names = first;
     if (profile.has_index) profile.names[0] = PlainColumnName(1);
   } else {
     AddRow(first, table.decimal_comma(), profile);
+    profile.counts_columns = header == TableHeader::kAuto && CountsColumns(first);
     for (size_t i = 1; i <= first.size(); ++i)
       profile.names.push_back(PlainColumnName(static_cast<int64_t>(i)));
   }

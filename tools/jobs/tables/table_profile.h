@@ -17,7 +17,8 @@ struct TableProfile {
   std::vector<ColumnProfile> columns;
   int64_t rows = 0;
   bool has_header = false;
-  bool has_index = false;  // the first column numbers the rows, without a name
+  bool has_index = false;       // the first column numbers the rows, without a name
+  bool counts_columns = false;  // the first row may be a header: 2019, 2020, 2021
 };
 
 // Throws kIo and kBadData; kInterrupted where the observer asks to stop.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "runtime/data/table/cell_value.h"
 #include "runtime/support/text.h"
 #include "tools/jobs/settings/toml_file.h"
 
@@ -122,7 +123,19 @@ class Reader {
                                         key));
       }
     }
+    if (!variable.format.empty() && !IsFormatOf(variable.format, variable.values))
+      Fail(table->get("format")->source(),
+           fmt::format("'{}' is no format of {}; {}", variable.format, ToText(variable.values),
+                       FormatExamples(variable.values)));
     return variable;
+  }
+
+  static std::string FormatExamples(CellValues values) {
+    if (values == CellValues::kText) return "only numbers, dates and times have one (`values`)";
+    if (values == CellValues::kDate) return "write DD/MM/YYYY, MM/DD/YYYY, D.M.YYYY or the like";
+    if (values == CellValues::kTime) return "write DD/MM/YYYY hh:mm, MM/DD/YYYY hh:mm:ss or the like";
+    if (values == CellValues::kClock) return "write hh:mm, h:mm or hh:mm:ss";
+    return "write $#,###.00, #%, # EUR, #,# or the like";
   }
 
   const std::string& path_;

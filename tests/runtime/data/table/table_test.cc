@@ -97,7 +97,7 @@ TEST(CellValue, TypesAreTheNarrowestThatFit) {
       {"7 kg", kText},
       {"inf", kText},
       {"0x10", kText},
-      {"1,5", kText},
+      {"1,5", kNumber},
       {"2024-02-29", kDate},
       {"2024/2/9", kDate},
       {"29.02.2024", kDate},
@@ -144,6 +144,11 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
       {"1.234,56", true, kNumber, 1234.56},
       {"1.234,56 €", true, kNumber, 1234.56},
       {"1,234.56", true, kNumber, 1234.56},
+      {"12,34", false, kNumber, 12.34},
+      {"1,2345", false, kNumber, 1.2345},
+      {"0,123", false, kNumber, 0.123},
+      {"1,5 €", false, kNumber, 1.5},
+      {"1,234,567", true, kInteger, 1234567},
       {"14:05", false, kClock, 50700},
       {"9:05:30", false, kClock, 32730},
   };
@@ -151,8 +156,8 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).type, type) << cell;
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).number, number) << cell;
   }
-  for (const char* text : {"12,34", "1,2345", ",123", "1,234,", "0,123", "192.168.100.200", "555 123", "$",
-                           "%", "25:00", "14:5", "EUR", "A 12", "007%", "1,234,56.7"})
+  for (const char* text : {",123", "1,234,", "1,2,3", "192.168.100.200", "555 123", "$", "%", "25:00", "14:5",
+                           "EUR", "A 12", "007%", "1,234,56.7"})
     EXPECT_EQ(ReadCellValue(text).type, kText) << text;
 }
 
@@ -166,8 +171,21 @@ TEST(CellValue, ColumnsTellTheDayFromTheMonth) {
   EXPECT_EQ(ReadAs("4/3/2024", kDate, false, "DD/MM/YYYY"), march4);
   EXPECT_EQ(ReadAs("03/27/2024", kDate, false, "DD/MM/YYYY"), std::nullopt);
   EXPECT_EQ(ReadAs("03/04/2024 10:30", kTime, false, "MM/DD/YYYY hh:mm"), march4 * 86400 + 37800);
-  EXPECT_EQ(SwapDayAndMonth(march4, kDate), ReadAs("2024-04-03", kDate));
-  EXPECT_EQ(SwapDayAndMonth(march27, kDate), std::nullopt);
+}
+
+TEST(CellValue, ThreeDigitsMayBeThousandsOrDecimals) {
+  using enum CellValues;
+  EXPECT_EQ(ReadCellValue("1,234").form.otherwise, 1.234);
+  EXPECT_EQ(ReadCellValue("-1,234", true).form.otherwise, -1234);
+  EXPECT_EQ(ReadCellValue("1.234 €", true).form.otherwise, 1234);
+  for (const char* clear : {"1.5", "0.123", "1234.567", "1,234.5", "1,234,567", "1.234e5", "1234"})
+    EXPECT_EQ(ReadCellValue(clear).form.unclear, '\0') << clear;
+  EXPECT_EQ(ReadAs("1.234", kNumber, true), 1.234);
+  EXPECT_EQ(ReadAs("1.234", kNumber, true, "#.###"), 1234);
+  EXPECT_EQ(ReadAs("1.234", kNumber, true, "#,00"), 1234);
+  EXPECT_EQ(ReadAs("1.234", kNumber, false, "#,00"), 1.234);  // a table of another program
+  EXPECT_EQ(ReadAs("1,234", kNumber, true, "#,###"), 1234);
+  EXPECT_EQ(ReadAs("1,234", kNumber, false, "#,#"), 1.234);
 }
 
 TEST(CellValue, FormatsAreKept) {

@@ -14,10 +14,12 @@
 namespace ort_ed {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
+using testing::Not;
 
 class GuessTest : public testing::Test {
  protected:
@@ -106,6 +108,40 @@ TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
   EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'open': no date tells the day from the month")));
   EXPECT_THAT(DescribeVariable(at("price")), HasSubstr("from $1,"));
   EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
+}
+
+// 1.234 is 1234 to some programs and 1.234 to others: the other cells of the column tell.
+TEST_F(GuessTest, PointsAndCommasMeanWhatTheColumnSays) {
+  std::string german = "grouped;large;density;price;all\n", tabs = "price\tgrouped\tmeasured\n";
+  for (int i = 0; i < 200; ++i) {
+    german += fmt::format("{};{};{};{},{:02};{}.{:03}\n", i % 2 ? fmt::format("{}.{:03}", 1 + i, i) : "999",
+                          i % 2 ? fmt::format("1.{:03}.000", i) : fmt::format("{}.{:03}", 1 + i, i),
+                          i % 2 ? "0.9968" : fmt::format("1.{:03}", i), i, i % 100, 1 + i, i);
+    tabs += fmt::format("{},{}\t{},{:03}\t{}\n", i, i % 10, 1 + i, i,
+                        i % 2 ? fmt::format("{},{:03}", 1 + i, i) : "0,25");
+  }
+  const TableGuess guess = Guess(german);
+  const auto of = [](const TableGuess& table, const char* name) -> const Variable& {
+    return table.variables[*table.variables.Find(name)];
+  };
+  EXPECT_EQ(of(guess, "grouped").format, "#.###");
+  EXPECT_EQ(of(guess, "grouped").values, CellValues::kInteger);
+  EXPECT_EQ(of(guess, "grouped").edges.front(), 999);
+  EXPECT_EQ(of(guess, "grouped").edges.back(), 200'200);
+  EXPECT_EQ(of(guess, "large").edges.front(), 1000);
+  EXPECT_EQ(of(guess, "density").format, "");
+  EXPECT_EQ(of(guess, "density").edges.front(), 0.9968);
+  EXPECT_EQ(of(guess, "price").format, "#,#");
+  EXPECT_EQ(of(guess, "all").values, CellValues::kNumber);
+  EXPECT_THAT(guess.warnings, testing::Contains(HasSubstr("'grouped': no cell tells whether 1.234 is 1234")));
+  EXPECT_THAT(guess.warnings, Not(testing::Contains(HasSubstr("'large': no cell tells"))));
+
+  const TableGuess other = Guess(tabs);
+  EXPECT_EQ(of(other, "price").format, "#,#");
+  EXPECT_EQ(of(other, "price").edges.front(), 0);
+  EXPECT_EQ(of(other, "grouped").format, "#,###");
+  EXPECT_EQ(of(other, "measured").format, "#,#");
+  EXPECT_LT(of(other, "measured").edges.back(), 201);
 }
 
 TEST_F(GuessTest, LongCellsAreCutInMessages) {
@@ -202,6 +238,41 @@ TEST_F(GuessTest, HeadersAreTold) {
 }
 
 // As pandas writes tables.
+TEST_F(GuessTest, NamesThatAreNumbersAreWarnedOf) {
+  std::string text = "2019,2020,2021\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},{},{}\n", i % 7, i % 5, i % 3);
+  EXPECT_THAT(Guess(text).warnings, ElementsAre(HasSubstr("say header yes")));
+  TableOptions options;
+  options.header = TableHeader::kYes;
+  EXPECT_THAT(Guess(text, options).warnings, IsEmpty());
+  EXPECT_THAT(Guess("5,9,2\n" + text.substr(15), {}).warnings, IsEmpty());
+}
+
+TEST_F(GuessTest, FaultsOfHeadersAreNamed) {
+  const auto message = [&](const char* text) {
+    return MessageOf(ErrorCode::kBadData, [&] { Profile(text); });
+  };
+  EXPECT_THAT(message("a,b,a\n1,2,3\n4,5,6\n"), HasSubstr("columns 1 and 3 are both called 'a'"));
+  EXPECT_THAT(message("a,,c\n1,2,3\n4,5,6\n"), HasSubstr("column 2 has no name"));
+}
+
+// Times of a zone are kept as those of UTC, and written as such.
+TEST_F(GuessTest, ZonesAreNotLost) {
+  std::string text = "t\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("2024-05-01T{:02}:{:02}:00+02:00\n", 2 + i % 20, i);
+  const Variable t = Guess(text).variables[0];
+  EXPECT_EQ(t.format, "YYYY-MM-DDThh:mm:ssZ");
+  EXPECT_EQ(FormatAs(t.edges[0], t.values, t.edges[0], t.edges[1], t.format), "2024-05-01T00:00:00Z");
+}
+
+TEST_F(GuessTest, MessagesAreOnOneLine) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 40; ++i) text += i % 2 ? "\"two\nlines\",1.25\n" : "one,2.75\n";
+  const TableGuess guess = Guess(text);
+  for (const std::string& description : guess.descriptions)
+    EXPECT_EQ(description.find('\n'), std::string::npos);
+}
+
 TEST_F(GuessTest, AColumnThatNumbersTheRowsIsLeftOut) {
   const std::string table = ",a,b\n0,x,p\n1,y,q\n2,x,q\n3,x,p\n";
   EXPECT_TRUE(Profile(table).has_index);
@@ -258,6 +329,28 @@ TEST_F(GuessTest, TheFileOfVariablesReadsBack) {
   }
   ExpectError(
       ErrorCode::kIo, [&] { ReadVariables(folder_.File("nowhere.toml")); }, "nowhere.toml");
+}
+
+TEST_F(GuessTest, FormatsOfTheFileMustReadBack) {
+  const auto read = [&](const char* values, const char* format) {
+    WriteBytes(folder_.File("v.toml"),
+               fmt::format("[[variable]]\nname = \"a\"\nkind = \"ordered\"\nformat = \"{}\"\n"
+                           "values = \"{}\"\nedges = [1, 2, 3]\n",
+                           format, values));
+    return ReadVariables(folder_.File("v.toml"));
+  };
+  const std::pair<const char*, const char*> good[] = {
+      {"number", "$#,###.00"}, {"integer", "#.###"}, {"number", "#,#"},      {"integer", "# EUR"},
+      {"integer", "#%"},       {"date", "D.M.YYYY"}, {"date", "MM/DD/YYYY"}, {"time", "DD/MM/YYYY hh:mm"},
+      {"clock", "h:mm"}};
+  for (const auto& [values, format] : good) EXPECT_EQ(read(values, format)[0].format, format);
+  const std::pair<const char*, const char*> bad[] = {{"number", "nonsense"}, {"integer", "# parsecs"},
+                                                     {"date", "YY"},         {"date", "hh:mm"},
+                                                     {"clock", "#%"},        {"time", "DD/MM/YYYY"}};
+  for (const auto& [values, format] : bad)
+    EXPECT_THAT(MessageOf(ErrorCode::kInvalidArgument, [&] { read(values, format); }),
+                AllOf(HasSubstr("v.toml:4"), HasSubstr(format), HasSubstr("write ")))
+        << format;
 }
 
 TEST(ColumnProfile, MemoryIsBounded) {

@@ -15,6 +15,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/tools/jobs/train/base_training.h"
 #include "tools/jobs/evaluate.h"
+#include "tools/jobs/sample/sample.h"
 #include "tools/jobs/train/train.h"
 
 namespace ort_ed {
@@ -95,6 +96,23 @@ TEST(RefillOfATable, LearnsWhatTheBaseMissed) {
     EXPECT_LT(at_last, 0.02);
     EXPECT_LT(at_last, at_first / 3);
   }
+}
+
+// A sweep takes an energy for every state, and a draw of the base one in all.
+TEST(RefillOfATable, IsHowSamplesAreDrawnWhereNothingIsKnown) {
+  TrainOptions options = Options(kMlp, "refill", {"made", {{"base_hidden", "1"}, {"base_steps", 2}}});
+  options.run.steps = 1;
+  const LoadedModel model(Fit(options), "trained");
+  Observer quiet;
+  EXPECT_EQ(Sample(model, {}, {.samples = 5, .steps = 5}, {}, quiet).sampler, "refill");
+  EXPECT_EQ(Sample(model, {}, {.samples = 5, .steps = 5, .beta = 2}, {}, quiet).sampler, "gibbs");
+  EXPECT_EQ(Sample(model, {}, {.samples = 5}, {}, quiet).sampler, "exact");
+  const Variables variables = SmallMixedVariables();
+  std::vector<uint8_t> first(static_cast<size_t>(model.dimension())), mask(first.size());
+  for (int64_t v = 0; v < variables.size(); ++v) variables.SetState(first.data(), v, 0);
+  std::fill_n(mask.begin(), variables.bits(0), 1);
+  const SampleStart known{.states = first, .clamped = mask, .rows = 1};
+  EXPECT_EQ(Sample(model, known, {.samples = 5, .steps = 5}, {}, quiet).sampler, "gibbs");
 }
 
 // Rows of a table in a file: both phases, and a base of an earlier run.
