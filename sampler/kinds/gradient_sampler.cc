@@ -180,11 +180,12 @@ bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_
 }
 
 void GradientSampler::Take(Chains& chains, int64_t chain) const {
+  ++chains.counters.acceptances;
   const int64_t offset = chain * chains.dimension;
   const int64_t distance =
       HammingDistance(variables_, states_.data() + offset, chains.states.data() + offset);
   if (distance == 0) return;
-  ++chains.counters.acceptances;
+  ++chains.counters.moves;
   chains.counters.bits_flipped += distance;
   std::copy_n(states_.data() + offset, chains.dimension, chains.states.data() + offset);
   std::copy_n(gradients_.data() + offset, chains.dimension, chains.gradients.data() + offset);
