@@ -8,6 +8,7 @@
 #include "trainer/autodiff/rules.h"
 #include "trainer/graph/graph_names.h"
 #include "trainer/graph/raise_opset.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {
@@ -20,6 +21,8 @@ GradState MakeState(GraphBuilder& builder, const DifferentiateRequest& request) 
   GradState state{.builder = builder,
                   .infos = InferShapes(builder.model(), request.output),
                   .wanted = {request.with_respect_to.begin(), request.with_respect_to.end()}};
+  for (const auto& opset : builder.model().opset_import())
+    state.cpu_kernels = state.cpu_kernels || opset.domain() == kCpuKernelDomain;
   for (const auto& tensor : builder.graph().initializer()) state.initializers[tensor.name()] = &tensor;
   for (const auto& node : builder.graph().node()) {
     for (const auto& output : node.output()) state.producers[output] = &node;
