@@ -48,6 +48,12 @@ void GradientSampler::Step(Chains& chains, int64_t steps) {
   }
 }
 
+void GradientSampler::CountEvaluations(Chains& chains) const {
+  const bool of_neighbours = by_differences_ && target_.quadratic() == nullptr;
+  chains.counters.energy_evaluations += chains.count * (of_neighbours ? 1 + chains.dimension : 1);
+  if (!by_differences_) chains.counters.gradient_evaluations += chains.count;
+}
+
 void GradientSampler::EvaluateStates(Chains& chains) const {
   chains.gradients.resize(chains.states.size());
   target_.energy->EnergyAndGradient(chains.states, chains.energies, chains.gradients);
@@ -55,8 +61,7 @@ void GradientSampler::EvaluateStates(Chains& chains) const {
     chains.base_gradients.resize(chains.states.size());
     target_.base->EnergyAndGradient(chains.states, chains.base_energies, chains.base_gradients);
   }
-  chains.counters.energy_evaluations += chains.count;
-  chains.counters.gradient_evaluations += chains.count;
+  CountEvaluations(chains);
 }
 
 void GradientSampler::Gains(double beta, std::span<const int32_t> sites, const float* state,
@@ -127,8 +132,7 @@ void GradientSampler::ProposeChanges(const Chains& chains, std::span<const int32
 }
 
 void GradientSampler::EvaluateProposals(Chains& chains) {
-  chains.counters.energy_evaluations += chains.count;
-  chains.counters.gradient_evaluations += chains.count;
+  CountEvaluations(chains);
   if (target_.quadratic() == nullptr) {
     target_.energy->EnergyAndGradient(states_, energies_, gradients_);
     if (independent_ == nullptr) target_.base->EnergyAndGradient(states_, base_energies_, base_gradients_);

@@ -144,10 +144,9 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   CheckComparison(options.comparison, data);
   const Stopwatch stopwatch;
   const ChosenEstimator estimator = FindEstimator(options.estimator);
-  const bool guided =
-      NeedsGradient(options.comparison.sampler) ||
-      (estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options)));
-  const EnergyModel& model = guided ? loaded.with_gradient() : loaded.energy_model();
+  std::vector<Choice> samplers = estimator.Samplers();
+  samplers.push_back(options.comparison.sampler);
+  const EnergyModel& model = ModelFor(loaded, samplers);
   EvaluateResult result;
   result.entropy = FindEntropy(options.density, data);
   result.rows = data.rows;

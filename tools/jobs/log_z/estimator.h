@@ -75,6 +75,10 @@ struct ChosenEstimator {
   LogZOutcome Estimate(const LogZRequest& request, Observer& observer) const {
     return kind.estimate(request, options, observer);
   }
+  // None, or the one that moves its chains.
+  std::vector<Choice> Samplers() const {
+    return kind.sampler == nullptr ? std::vector<Choice>() : std::vector{kind.sampler(options)};
+  }
 };
 // Throws OptionError, of "estimator", for an unknown name or option.
 ChosenEstimator FindEstimator(const Choice& estimator);
