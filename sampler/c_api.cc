@@ -176,6 +176,12 @@ double ort_ed_chains_acceptance_rate(const ort_ed_chains* chains) {
   return static_cast<double>(counters.acceptances) / static_cast<double>(counters.proposals);
 }
 
+double ort_ed_chains_move_rate(const ort_ed_chains* chains) {
+  if (chains == nullptr || chains->chains.counters.proposals == 0) return 0;
+  const StepCounters& counters = chains->chains.counters;
+  return static_cast<double>(counters.moves) / static_cast<double>(counters.proposals);
+}
+
 ort_ed_status ort_ed_log_z_ais(const ort_ed_model* model, int64_t chains, int64_t temperatures,
                                const ort_ed_sampler_options* options, ort_ed_log_z_estimate* estimate) {
   return Guarded([&] {

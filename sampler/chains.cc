@@ -48,6 +48,7 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
   gradient_evaluations += other.gradient_evaluations;
   proposals += other.proposals;
   acceptances += other.acceptances;
+  moves += other.moves;
   bits_flipped += other.bits_flipped;
   swap_proposals += other.swap_proposals;
   swap_acceptances += other.swap_acceptances;

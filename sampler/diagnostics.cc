@@ -122,6 +122,7 @@ Diagnostics TraceRecorder::Summarise(const StepCounters& spent, double seconds) 
   result.chains = all_chains_;
   result.draws = std::ssize(states_.values);
   result.acceptance_rate = static_cast<double>(spent.acceptances) / static_cast<double>(spent.proposals);
+  result.move_rate = static_cast<double>(spent.moves) / static_cast<double>(spent.proposals);
   result.swap_rate = static_cast<double>(spent.swap_acceptances) / static_cast<double>(spent.swap_proposals);
   result.jump_distance = distance_ / static_cast<double>(chains_ * (calls_ - 1));
   const std::vector<double> energies =

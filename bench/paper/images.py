@@ -92,7 +92,7 @@ PAGE = """
 
 The likelihood is that of the model with the lowest validation loss (`best.onnx`); {temperatures:,} temperatures, {chains} chains.
 AIS gives log Z on average too low and so a likelihood that is too good (first figure); reverse AIS from the model's own samples
-(second) and RAISE from test rows err to the other side. With few effective chains the estimates have large errors of their
+(second) errs to the other side as far as chains mix; RAISE from test rows tells of what the annealing generates, not of the model. With few effective chains the estimates have large errors of their
 own, which the standard errors do not show: (!) marks those that `ort-ed eval` itself warns of.
 
 Trainings scatter by some nats: static MNIST was trained twice, and an earlier build had 105.5 to 106.0 (RAISE 107.8) by the same

@@ -41,7 +41,7 @@ def picture(name, source):
 
 
 def estimates(evaluation):
-    """Negative log-likelihood from both sides, and by RAISE; one figure where log Z is exact."""
+    """Negative log-likelihood by log Z forwards and in reverse, and by RAISE; one figure where log Z is exact."""
     if "nll_reverse" not in evaluation:
         return f"{evaluation['nll']:.3f} (exact)"
     raised = evaluation.get("nll_raise")

@@ -33,7 +33,7 @@ def run(cell):
 
 
 def nll(evaluation):
-    """The worse of the estimates from both sides."""
+    """The worse of the estimates by log Z forwards and in reverse."""
     return max(evaluation["nll"], evaluation.get("nll_reverse", evaluation["nll"]))
 
 
@@ -116,7 +116,8 @@ DEFAULTS = """
 {table}
 
 The likelihood is that of the model with the best validation (`best.onnx`). Where log Z is not exact it is estimated by annealing
-from both sides: the first figure is on average too good, the second too bad, and the worse one is compared. The standard error is that
+forwards and in reverse: the first figure is on average too good, the second, as far as chains mix, too bad, and the worse one is
+compared. No bound follows: a mode that all chains miss is missing in both. The standard error is that
 of the mean over the test rows; the error of log Z stands beside it. The published figures are means of the same test rows, so that
 most of the first error is common to all. (!) marks what `ort-ed eval` warns of. "Base alone" is the exact likelihood of the learned base
 distribution, where the defaults chose one.

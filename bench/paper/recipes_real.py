@@ -50,8 +50,8 @@ Five sets had recipes of their own (`recipes/real`) before the defaults were wha
 
 {table}
 
-Where RAISE is above the others its chains leave the modes of some test rows too slowly, and the truth lies between. For tmovie
-it is far above: 4 % of the test rows have more than 100 ones and lie in such modes. Annealing does not miss those modes: of rows
+RAISE estimates the likelihood under what the annealing generates, not under the model. Where it is above the others its chains
+leave the modes of some test rows too slowly. For tmovie it is far above: 4 % of the test rows have more than 100 ones and lie in such modes. Annealing does not miss those modes: of rows
 that parallel tempering drew from an earlier training of this recipe, 7 % had as many ones (`ort-ed sample
 paper-out/real/tmovie/model.onnx -n 1000 --chains 50 --steps 6000 --burn-in 3000 --sampler tempering --inner dmala
 --temperatures 16 --lowest-beta 0.3 --seed 3 -o samples.npy`).

@@ -194,7 +194,7 @@ LIKELIHOOD = """
 
 Negative log-likelihood of test rows, class included, in nats a row: of the states that `ort-ed train` makes of the columns, so that numbers count as
 their bins. "Independent columns" is a model in which each column has the frequencies of the training rows. Where log Z is not exact the
-estimates are from both sides, as in [real.md](real.md).
+estimates are those of annealing forwards and in reverse, as in [real.md](real.md).
 
 {table}
 

@@ -136,8 +136,9 @@ void SystematicBipartiteGibbs(const EnergyPath& target, const BipartiteGibbsOpti
   target.base->Energy(chains.states, chains.base_energies);
   chains.counters.energy_evaluations += chains.count * steps * updates;
   chains.counters.proposals += chains.count * steps * updates;
+  chains.counters.acceptances += chains.count * steps * updates;
   for (const int64_t own : flips) {
-    chains.counters.acceptances += own;
+    chains.counters.moves += own;
     chains.counters.bits_flipped += own;
   }
 }

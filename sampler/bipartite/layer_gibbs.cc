@@ -40,8 +40,7 @@ class BlockLayers {
     for (int64_t k = 0; k < updates; ++k) Update();
   }
 
-  int64_t acceptances() const { return acceptances_; }
-  int64_t flips() const { return flips_; }
+  const StepCounters& counters() const { return counters_; }
   void Store(Chains& chains) const { block_.Store(chains); }
 
  private:
@@ -77,6 +76,7 @@ class BlockLayers {
   }
 
   void Update() {
+    counters_.acceptances += block_.lanes();  // but for those that are taken back
     for (int64_t j = 0; j < form_.units(); ++j) hidden_[j] = Draw(Tempered(inputs_[j]));
     const std::vector<Lanes> before = block_.x();
     for (int64_t i = 0; i < form_.dimension(); ++i) Redraw(i);
@@ -115,6 +115,7 @@ class BlockLayers {
     for (int64_t lane = 0; lane < block_.lanes(); ++lane) {
       if (Beta(lane) == 1 || std::log(random_[lane].UniformDouble()) < log_ratios_[lane] - ratios[lane])
         continue;
+      --counters_.acceptances;
       for (size_t i = 0; i < before.size(); ++i) block_.x()[i].lane[lane] = before[i].lane[lane];
       for (size_t j = 0; j < inputs.size(); ++j) inputs_[j].lane[lane] = inputs[j].lane[lane];
       log_ratios_[lane] = ratios[lane];
@@ -126,8 +127,8 @@ class BlockLayers {
       int64_t distance = 0;
       for (size_t i = 0; i < before.size(); ++i)
         distance += block_.x()[i].lane[lane] != before[i].lane[lane] ? 1 : 0;
-      acceptances_ += distance > 0 ? 1 : 0;
-      flips_ += distance;
+      counters_.moves += distance > 0 ? 1 : 0;
+      counters_.bits_flipped += distance;
     }
   }
 
@@ -142,7 +143,7 @@ class BlockLayers {
   std::vector<Lanes> inputs_, hidden_;
   LogRatios log_ratios_ = {};
   std::vector<RandomStream> random_;  // of each lane
-  int64_t acceptances_ = 0, flips_ = 0;
+  StepCounters counters_;
 };
 
 }  // namespace
@@ -155,23 +156,19 @@ void LayerGibbs(const EnergyPath& target, const LayerGibbsOptions& options, Chai
   const BipartiteUnits units(*target.bipartite());
   const auto weights = static_cast<double>(target.bipartite()->weights.size());
   const int64_t blocks = CountChainBlocks(chains);
-  std::vector<int64_t> acceptances(static_cast<size_t>(blocks)), flips(acceptances.size());
+  std::vector<StepCounters> counters(static_cast<size_t>(blocks));
   ParallelFor(options.threads, blocks, static_cast<double>(moves) * weights * kNanosecondsPerWeight,
               [&](int64_t block) {
                 BlockLayers layers(units, target, chains, block);
                 for (uint64_t step = first_step; step < chains.step; ++step) layers.RunStep(step, updates);
                 layers.Store(chains);
-                acceptances[block] = layers.acceptances();
-                flips[block] = layers.flips();
+                counters[block] = layers.counters();
               });
   target.energy->Energy(chains.states, chains.energies);
   target.base->Energy(chains.states, chains.base_energies);
   chains.counters.energy_evaluations += chains.count;
   chains.counters.proposals += moves;
-  for (int64_t block = 0; block < blocks; ++block) {
-    chains.counters.acceptances += acceptances[block];
-    chains.counters.bits_flipped += flips[block];
-  }
+  for (const StepCounters& of_block : counters) chains.counters += of_block;
 }
 
 }  // namespace ort_ed

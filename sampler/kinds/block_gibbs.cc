@@ -251,8 +251,9 @@ void BlockGibbs::Draw(Chains& chains, const Block& block, RandomStream& random,
   while (drawn + 1 < block.states() && rest >= weights[drawn]) rest -= weights[drawn++];
 
   ++counters.proposals;
-  if (drawn == block.current) return;
   ++counters.acceptances;
+  if (drawn == block.current) return;
+  ++counters.moves;
   counters.bits_flipped += CountChanges(block, drawn);
   SetState(block, drawn, chains.state(block.chain).data());
   chains.energies[block.chain] = block.energies[drawn];

@@ -91,13 +91,14 @@ class Gibbs final : public Sampler {
     const double change =
         (1 - beta) * base_change + beta * (flipped_energies_[chain] - chains.energies[chain]);
     ++chains.counters.proposals;
+    ++chains.counters.acceptances;  // a draw from the conditional distribution is never rejected
     if (HeatBath(-sign * change, random_[chain].Next32()) != (flipped == 1)) {
       Flip(chains, chain);
       return;
     }
     chains.energies[chain] = flipped_energies_[chain];
     chains.base_energies[chain] += base_change;
-    ++chains.counters.acceptances;
+    ++chains.counters.moves;
     ++chains.counters.bits_flipped;
   }
 

@@ -48,6 +48,12 @@ void GradientSampler::Step(Chains& chains, int64_t steps) {
   }
 }
 
+void GradientSampler::CountEvaluations(Chains& chains) const {
+  const bool of_neighbours = by_differences_ && target_.quadratic() == nullptr;
+  chains.counters.energy_evaluations += chains.count * (of_neighbours ? 1 + chains.dimension : 1);
+  if (!by_differences_) chains.counters.gradient_evaluations += chains.count;
+}
+
 void GradientSampler::EvaluateStates(Chains& chains) const {
   chains.gradients.resize(chains.states.size());
   target_.energy->EnergyAndGradient(chains.states, chains.energies, chains.gradients);
@@ -55,8 +61,7 @@ void GradientSampler::EvaluateStates(Chains& chains) const {
     chains.base_gradients.resize(chains.states.size());
     target_.base->EnergyAndGradient(chains.states, chains.base_energies, chains.base_gradients);
   }
-  chains.counters.energy_evaluations += chains.count;
-  chains.counters.gradient_evaluations += chains.count;
+  CountEvaluations(chains);
 }
 
 void GradientSampler::Gains(double beta, std::span<const int32_t> sites, const float* state,
@@ -127,8 +132,7 @@ void GradientSampler::ProposeChanges(const Chains& chains, std::span<const int32
 }
 
 void GradientSampler::EvaluateProposals(Chains& chains) {
-  chains.counters.energy_evaluations += chains.count;
-  chains.counters.gradient_evaluations += chains.count;
+  CountEvaluations(chains);
   if (target_.quadratic() == nullptr) {
     target_.energy->EnergyAndGradient(states_, energies_, gradients_);
     if (independent_ == nullptr) target_.base->EnergyAndGradient(states_, base_energies_, base_gradients_);
@@ -180,11 +184,12 @@ bool GradientSampler::Accept(const Chains& chains, const FreeSites& free, int64_
 }
 
 void GradientSampler::Take(Chains& chains, int64_t chain) const {
+  ++chains.counters.acceptances;
   const int64_t offset = chain * chains.dimension;
   const int64_t distance =
       HammingDistance(variables_, states_.data() + offset, chains.states.data() + offset);
   if (distance == 0) return;
-  ++chains.counters.acceptances;
+  ++chains.counters.moves;
   chains.counters.bits_flipped += distance;
   std::copy_n(states_.data() + offset, chains.dimension, chains.states.data() + offset);
   std::copy_n(gradients_.data() + offset, chains.dimension, chains.gradients.data() + offset);

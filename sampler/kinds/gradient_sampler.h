@@ -6,7 +6,9 @@
 
 #include "ort_ed/random.h"
 #include "ort_ed/sampler.h"
+#include "sampler/kinds/energy_differences.h"
 #include "sampler/kinds/free_sites.h"
+#include "sampler/kinds/gradient_options.h"
 #include "sampler/kinds/local_states.h"
 
 namespace ort_ed {
@@ -44,15 +46,18 @@ size_t DrawWeighted(std::span<const double> weights, double total, RandomStream&
 class GradientSampler : public Sampler {
  public:
   // `metropolis` false accepts every proposal: the unadjusted, biased sampler.
-  GradientSampler(const EnergyPath& target, int threads, uint32_t purpose, Proposal proposal,
-                  bool metropolis = true)
+  GradientSampler(const EnergyPath& target, const GradientOptions& options, int threads, uint32_t purpose,
+                  Proposal proposal, bool metropolis = true)
       : target_(target),
+        by_differences_(options.gradient == GradientSource::kDifferences),
         variables_(target.variables()),
         independent_(target.base->independent()),
         threads_(threads),
         purpose_(purpose),
         proposal_(std::move(proposal)),
-        metropolis_(metropolis) {}
+        metropolis_(metropolis) {
+    if (by_differences_) target_.energy = WithDifferences(target.energy);
+  }
 
   void Step(Chains& chains, int64_t steps) final;
 
@@ -64,6 +69,7 @@ class GradientSampler : public Sampler {
     double log_forward = 0;
   };
 
+  void CountEvaluations(Chains& chains) const;
   void EvaluateStates(Chains& chains) const;
   void Propose(const Chains& chains, const FreeSites& free, int64_t chain);
   void ProposeFlips(const Chains& chains, std::span<const int32_t> sites, int64_t chain);
@@ -79,6 +85,7 @@ class GradientSampler : public Sampler {
                     const float* base_gradient) const;
 
   EnergyPath target_;
+  bool by_differences_;
   Variables variables_;
   const ProductBase* independent_;  // null: the base is something else
   int threads_;

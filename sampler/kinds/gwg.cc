@@ -95,16 +95,18 @@ class Gwg final : public GradientSampler {
  public:
   struct Options {
     int flips = 1;
+    GradientOptions gradient;
     static void Describe(Declare<Options>& declare) {
       declare(
           "flips", &Options::flips, "[1, inf)",
           "variables proposed at once; now and then fewer where a fixed number, such as an even one, would "
           "never reach some states");
+      declare.All(&Options::gradient);
     }
   };
 
   Gwg(const EnergyPath& target, const Options& options, int threads)
-      : GradientSampler(target, threads, kGwgPurpose,
+      : GradientSampler(target, options.gradient, threads, kGwgPurpose,
                         {std::make_unique<LocallyInformedFlips>(options.flips),
                          std::make_unique<LocallyInformedChanges>(options.flips)}) {}
 };

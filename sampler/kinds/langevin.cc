@@ -10,8 +10,10 @@ namespace {
 
 struct LangevinOptions {
   double step_size = 0.2;
+  GradientOptions gradient;
   static void Describe(Declare<LangevinOptions>& declare) {
     declare("step_size", &LangevinOptions::step_size, "(0, inf)", "alpha");
+    declare.All(&LangevinOptions::gradient);
   }
 };
 
@@ -92,7 +94,7 @@ class Langevin final : public GradientSampler {
   using Options = LangevinOptions;
 
   Langevin(const EnergyPath& target, const Options& options, int threads)
-      : GradientSampler(target, threads, purpose,
+      : GradientSampler(target, options.gradient, threads, purpose,
                         {std::make_unique<LangevinFlips>(options.step_size),
                          std::make_unique<LangevinChanges>(options.step_size)},
                         correction == Correction::kMetropolis) {}

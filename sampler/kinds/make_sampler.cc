@@ -1,6 +1,7 @@
 #include "ort_ed/error.h"
 #include "runtime/support/named.h"
 #include "sampler/kinds/former_options.h"
+#include "sampler/kinds/gradient_options.h"
 
 namespace ort_ed {
 namespace {
@@ -44,27 +45,37 @@ KindTable AnnealingSamplerTable() {
 
 const SamplerKind& FindSampler(const std::string& name) { return *FindNamed(Samplers(), name, "sampler"); }
 
-bool NeedsGradient(const Choice& sampler) {
+std::optional<GradientSource> GradientOf(const Choice& sampler) {
   const SamplerKind& kind = FindSampler(sampler.kind);
-  if (kind.needs_gradient) return true;
+  if (kind.needs_gradient) {
+    const auto given = sampler.options.find("gradient");
+    return given == sampler.options.end() ? GradientOptions().gradient
+                                          : MakeOptions<GradientOptions>({*given}).gradient;
+  }
   const Schema& schema = kind.schema();
   for (const Option& option : schema.options) {
     if (option.kinds == nullptr) continue;  // else the option is the sampler inside
     const auto given = sampler.options.find(option.key);
     const OptionValue inner = given == sampler.options.end() ? option.Get(schema.defaults) : given->second;
-    if (NeedsGradient(FormatOption(inner))) return true;
+    if (const auto source = GradientOf({FormatOption(inner), sampler.options})) return source;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool NeedsGradient(const Choice& sampler) {
+  const std::optional<GradientSource> source = GradientOf(sampler);
+  return source && *source != GradientSource::kDifferences;
 }
 
 std::unique_ptr<Sampler> MakeSampler(const Choice& sampler, const EnergyPath& target, int threads) {
   const ChosenKind chosen = Resolve(sampler, SamplerTable(), "sampler").front();
   const SamplerKind& kind = *Samplers()[chosen.row];
-  if (kind.needs_gradient && !target.energy->HasGradient()) {
+  if (kind.needs_gradient && NeedsGradient(sampler) && !target.energy->HasGradient()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "sampler '" + sampler.kind +
                     "' needs the gradient of the energy, and this model carries none; export the "
-                    "model with its gradient, or use 'gibbs'");
+                    "model with its gradient, let the sampler compare energies (gradient differences), or "
+                    "use 'gibbs'");
   }
   if (kind.needs_autoregressive_base && target.base->autoregressive() == nullptr) {
     throw Error(ErrorCode::kInvalidArgument,

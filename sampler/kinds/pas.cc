@@ -107,13 +107,15 @@ class Pas final : public GradientSampler {
  public:
   struct Options {
     int path_length = 5;
+    GradientOptions gradient;
     static void Describe(Declare<Options>& declare) {
       declare("path_length", &Options::path_length, "[1, inf)", "mean number of changes in a proposal");
+      declare.All(&Options::gradient);
     }
   };
 
   Pas(const EnergyPath& target, const Options& options, int threads)
-      : GradientSampler(target, threads, kPasPurpose,
+      : GradientSampler(target, options.gradient, threads, kPasPurpose,
                         {std::make_unique<FlipPath>(options.path_length),
                          std::make_unique<ChangePath>(options.path_length)}) {}
 };

@@ -85,10 +85,11 @@ class Refill final : public Sampler {
     const double after = energies_[chain] - base_energies_[chain];
     ++chains.counters.proposals;
     if (!(std::log(random.UniformDouble()) < chains.betas[chain] * (before - after))) return;
+    ++chains.counters.acceptances;
     const auto proposed = std::span(states_).subspan(chain * chains.dimension, chains.dimension);
     const int64_t distance = CountChanges(proposed.data(), chains.state(chain).data());
     if (distance == 0) return;
-    ++chains.counters.acceptances;
+    ++chains.counters.moves;
     chains.counters.bits_flipped += distance;
     std::ranges::copy(proposed, chains.state(chain).begin());
     chains.energies[chain] = energies_[chain];

@@ -44,7 +44,8 @@ double NanosecondsPerUpdate(const QuadraticEnergy& energy) {
 void CountUpdates(Chains& chains, int64_t updates, int64_t flips) {
   chains.counters.energy_evaluations += updates;
   chains.counters.proposals += updates;
-  chains.counters.acceptances += flips;
+  chains.counters.acceptances += updates;
+  chains.counters.moves += flips;
   chains.counters.bits_flipped += flips;
 }
 

@@ -12,6 +12,7 @@
 #include "models/graph/graph_builder.h"
 #include "models/graph/model_file.h"
 #include "tests/cli/run_command.h"
+#include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
 
 namespace ort_ed {
@@ -106,7 +107,7 @@ TEST(CheckCommand, AModelMayDoWithoutInputGradient) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("com.microsoft.Gelu"));
   EXPECT_THAT(text.out, HasSubstr("can be trained"));
-  EXPECT_THAT(text.out, HasSubstr("gradient-guided samplers cannot be used"));
+  EXPECT_THAT(text.out, HasSubstr("gradient-guided samplers need --gradient differences"));
   const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
   EXPECT_TRUE(json["trainable"]);
   EXPECT_FALSE(json["input_gradient"]);
@@ -138,6 +139,19 @@ TEST(CheckCommand, AReportThatCannotBeWrittenIsAFailure) {
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+TEST(CheckCommand, WhatNoGradientSeesIsNamed) {
+  const TempDir folder;
+  const std::string path = folder.path() / "lookup.onnx";
+  std::ofstream(path, std::ios::binary) << LookupModel();
+  const CommandResult result = RunOrtEd({"check", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("depends on x through Cast (node 'state')"));
+  EXPECT_THAT(result.out, HasSubstr("--gradient differences"));
+  const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
+  EXPECT_EQ(json["input_gradient"], false);
+  EXPECT_EQ(json["blind_spots"], nlohmann::json({{{"node", "state"}, {"operator", "Cast"}}}));
 }
 
 TEST(CheckCommand, BadInput) {

@@ -168,6 +168,14 @@ TEST_F(InspectTest, AnUntrainableOperatorIsCalledSo) {
   EXPECT_EQ(summary["flops_per_row"], nullptr);
 }
 
+TEST_F(InspectTest, SaysWhatNoGradientSees) {
+  const std::string path = Write(LookupModel());
+  EXPECT_THAT(RunOrtEd({"inspect", path}).out, AllOf(HasSubstr("depends on x through Cast (node 'state')"),
+                                                     HasSubstr("--gradient differences")));
+  const json summary = json::parse(RunOrtEd({"inspect", path, "--json"}).out);
+  EXPECT_EQ(summary["blind_spots"], json({{{"node", "state"}, {"operator", "Cast"}}}));
+}
+
 TEST_F(InspectTest, CallsOfTheModelsFunctionsAreWhatTheyCompute) {
   const json summary = Json(ParseModel(ModelFromText(R"(<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
       g (float[batch, 2] x) => (float[batch] energy) <float[2] w = {1, 2}> {

@@ -486,7 +486,7 @@ TEST(EvalCommand, SetsOfSamplesAreComparedWithShuffles) {
   EXPECT_EQ(RunOrtEd({"eval", model, "--data", samples, "--thin", "0"}).exit_code, 2);
 }
 
-TEST(EvalCommand, AnnealingBracketsTheExactLikelihood) {
+TEST(EvalCommand, AnnealingComesNearTheExactLikelihood) {
   const TempDir folder;
   const std::string model = WriteModel(folder, "rbm", 10, {{"hidden", "6"}});
   const std::string data = WriteRows(folder, 10);

@@ -135,6 +135,32 @@ TEST_F(Sample, DrawsFromTheModel) {
   }
 }
 
+double LookupEnergy(int state) {
+  constexpr double kTable[] = {0, 2, 1, 0.5, 3, 1, 0, 2};
+  return kTable[state];
+}
+
+TEST_F(Sample, AGradientThatSeesNothingIsRefusedAndDifferencesDrawInstead) {
+  const std::string model = Write("lookup.onnx", LookupModel()), out = folder_.File("x.npy");
+  for (const std::vector<std::string>& sampler : std::vector<std::vector<std::string>>{
+           {"--sampler", "gwg"}, {"--sampler", "dula"}, {"--sampler", "tempering", "--inner", "pas"}}) {
+    std::vector<std::string> words = {model, "-n", "20000", "--steps", "60", "-o", out};
+    words.insert(words.end(), sampler.begin(), sampler.end());
+    const CommandResult refused = Run(words);
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("--gradient"), HasSubstr("Cast"), HasSubstr("differences")));
+    EXPECT_FALSE(std::filesystem::exists(out));
+    if (sampler[1] == "dula") continue;  // has a law of its own
+    words.insert(words.end(), {"--gradient", "differences"});
+    const CommandResult result = Run(words);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const ChiSquare test = ChiSquareTest(CountsOf(ReadRows(out)), LawOf(LookupEnergy, 1));
+    EXPECT_TRUE(test.Passes()) << sampler[1] << " " << test.statistic;
+    std::filesystem::remove(out);
+  }
+  EXPECT_EQ(Run({model, "-n", "10", "--sampler", "gwg", "--gradient", "derivative", "-o", out}).exit_code, 0);
+}
+
 // Nobody has to know how long chains must be where there need not be any.
 TEST_F(Sample, FewStatesAreDrawnWithoutChains) {
   const std::string out = folder_.File("x.npy"), holes = Write("holes.csv", "a,b,c\n1,,\n,?,0\n");

@@ -102,6 +102,22 @@ class TrainCommand : public ::testing::Test {
   TempDir dir_;
 };
 
+TEST_F(TrainCommand, ChainsDoNotFollowAGradientThatSeesNothing) {
+  WriteBytes(Path("lookup.onnx"), LookupModel());
+  WriteBytes(Path("three.csv"), "0,0,0\n1,1,0\n0,1,1\n0,0,1\n0,1,1\n0,0,0\n1,1,0\n0,0,0\n");
+  const Arguments chains = {
+      "--data", Path("three.csv"), "--model", Path("lookup.onnx"), "--hidden", "",          "--negatives",
+      "",       "--batch-size",    "4",       "--method",          "cd",       "--sampler", "gwg"};
+  const CommandResult refused = Train("run", chains);
+  ExpectFailure(refused, 2, "--sampler");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("Cast"), HasSubstr("differences")));
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+  Arguments by_differences = chains;
+  by_differences.insert(by_differences.end(), {"--sampler-gradient", "differences"});
+  const CommandResult result = Train("run", by_differences);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST_F(TrainCommand, LeavesARunDirectoryThatTellsEverything) {
   const CommandResult result = Train("run", {"--log-every", "10", "--validate-every", "20", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -54,6 +54,20 @@ std::string LinearModel(int64_t dimension) {
   return model.SerializeAsString();
 }
 
+std::string LookupModel() {
+  return ModelFromText(R"(<ir_version: 8, opset_import: ["": 17]>
+    lookup (float[batch, 3] x) => (float[batch] energy)
+    <float[8] table = {0, 2, 1, 0.5, 3, 1, 0, 2}>
+    {
+      axes = Constant<value = int64[1] {1}>()
+      powers = Constant<value = float[3] {1.0, 2.0, 4.0}>()
+      products = Mul(x, powers)
+      sum = ReduceSum<keepdims = 0>(products, axes)
+      state = Cast<to = 7>(sum)
+      energy = Gather(table, state)
+    })");
+}
+
 std::string MlpModel(int64_t dimension, const std::vector<int64_t>& hidden) {
   onnx::ModelProto model;
   GraphBuilder builder(model);

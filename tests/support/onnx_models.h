@@ -18,6 +18,10 @@ std::string ModelFromText(const std::string& text);
 // U(x) = sum_i (i + 1) x_i: energies that a reader can add up.
 std::string LinearModel(int64_t dimension);
 
+// U of three bits by Cast and Gather from a table, 0, 2, 1, 0.5, 3, 1, 0, 2 for states 0 to 7, where x_i is
+// bit i: no gradient sees it.
+std::string LookupModel();
+
 // A multilayer perceptron with fixed pseudo-random weights.
 std::string MlpModel(int64_t dimension, const std::vector<int64_t>& hidden);
 

@@ -78,6 +78,12 @@ void WarnOfUnreliable(EvaluateResult& result, Observer& observer) {
   if (result.reverse && !result.reverse->warning.empty())
     Warn("log Z, reverse: " + result.reverse->warning, result, observer);
   constexpr double kErrors = 4;
+  if (result.reverse && std::abs(result.reverse->log_z - result.log_z.log_z) >
+                            kErrors * std::hypot(result.reverse->standard_error, result.log_z.standard_error))
+    Warn(
+        "log Z forwards and in reverse differ by more than their errors tell: chains mix too slowly; take "
+        "more temperatures, and do not trust the likelihood until both agree",
+        result, observer);
   if (result.raise_nll && result.raise_nll->value - result.Nll() > kErrors * result.raise_nll->standard_error)
     Warn(
         "RAISE from the test rows is far from annealing: the rows lie where annealed chains seldom end, or "
@@ -108,7 +114,8 @@ void CompareWithData(const LoadedModel& loaded, const EnergyModel& model, const 
 
 void EvaluateOptions::Describe(Declare<EvaluateOptions>& declare) {
   using Self = EvaluateOptions;
-  declare("estimator", &Self::estimator, EstimatorTable, "how log Z is estimated; ais from both sides")
+  declare("estimator", &Self::estimator, EstimatorTable,
+          "how log Z is estimated; ais forwards and in reverse")
       .Formerly("log_z");
   declare("raise_rows", &Self::raise_rows, "[0, 1e9]",
           "with ais: test rows from which RAISE starts, drawn by the seed; 0: none")
@@ -137,10 +144,9 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   CheckComparison(options.comparison, data);
   const Stopwatch stopwatch;
   const ChosenEstimator estimator = FindEstimator(options.estimator);
-  const bool guided =
-      NeedsGradient(options.comparison.sampler) ||
-      (estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options)));
-  const EnergyModel& model = guided ? loaded.with_gradient() : loaded.energy_model();
+  std::vector<Choice> samplers = estimator.Samplers();
+  samplers.push_back(options.comparison.sampler);
+  const EnergyModel& model = ModelFor(loaded, samplers);
   EvaluateResult result;
   result.entropy = FindEntropy(options.density, data);
   result.rows = data.rows;

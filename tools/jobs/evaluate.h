@@ -38,9 +38,9 @@ struct EvaluateResult : JobResult {
   std::vector<float> data_energies;
   MeanValue energy;                     // of the data
   LogZEstimate log_z;                   // the value the likelihood is computed with
-  std::optional<LogZEstimate> reverse;  // from where the forward chains ended: the other side of the bracket,
-                                        // unless they all missed the same modes
-  std::optional<MeanValue> raise_nll;   // conservative: RAISE from rows of the data
+  std::optional<LogZEstimate> reverse;  // from where other forward chains ended; the two err in opposite
+                                        // directions on average, unless all miss the same modes
+  std::optional<MeanValue> raise_nll;   // RAISE from rows of the data: of what the annealing generates
   std::optional<MeanValue> base_nll;    // exact: of the learned base by itself
   std::optional<double> entropy;        // of the true density
   std::optional<SampleComparison> samples;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/graph/model_file.h"
+#include "ort_ed/error.h"
 #include "runtime/session.h"
 #include "tools/jobs/stopwatch.h"
 #include "trainer/graph/inline_functions.h"
@@ -54,6 +55,16 @@ TensorShapes ShapesOfOneRow(const onnx::ModelProto& model, const EnergyContract&
   return shapes;
 }
 
+// None of a model that cannot be differentiated: `check` says why.
+std::vector<BlindSpot> KnownBlindSpots(const LoadedModel& model) {
+  try {
+    return model.blind_spots();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadModel) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 InspectResult Inspect(const LoadedModel& model) {
@@ -66,6 +77,7 @@ InspectResult Inspect(const LoadedModel& model) {
   result.summary = Summarise(proto, model.name(), ShapesOfOneRow(proto, contract, model.name()));
   for (const OperatorSummary& op : result.summary.operators)
     result.differentiability.push_back(Classify(op.domain, op.op, result.summary.opset));
+  result.blind_spots = KnownBlindSpots(model);
   result.seconds = stopwatch.Seconds();
   return result;
 }

@@ -12,6 +12,7 @@ namespace ort_ed {
 struct InspectResult : JobResult {
   ModelSummary summary;
   std::vector<Differentiability> differentiability;  // of summary.operators
+  std::vector<BlindSpot> blind_spots;                // where dU/dx does not see the energy
 };
 
 // What an energy model is: dimension, parameters, cost, operators, metadata. Functions of the model are

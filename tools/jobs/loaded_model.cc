@@ -25,6 +25,7 @@ struct LoadedModel::State {
   std::optional<onnx::ModelProto> proto;
   std::optional<EnergyModel> energy_model;
   std::optional<EnergyModel> with_gradient;
+  std::optional<std::vector<BlindSpot>> blind_spots;
 
   const onnx::ModelProto& Proto() {
     if (!proto) proto = LoadModel(bytes, path, ExternalData::kLoad);
@@ -55,10 +56,11 @@ struct LoadedModel::State {
 };
 
 LoadedModel::LoadedModel(const std::string& path, const LoadOptions& options)
-    : state_(std::make_shared<State>(State{path, options, path, ReadFile(path, "model"), {}, {}, {}})) {}
+    : state_(std::make_shared<State>(State{path, options, path, ReadFile(path, "model"), {}, {}, {}, {}})) {}
 
 LoadedModel::LoadedModel(onnx::ModelProto model, std::string name, const LoadOptions& options)
-    : state_(std::make_shared<State>(State{std::move(name), options, "", {}, std::move(model), {}, {}})) {}
+    : state_(std::make_shared<State>(State{std::move(name), options, "", {}, std::move(model), {}, {}, {}})) {
+}
 
 const std::string& LoadedModel::name() const { return state_->name; }
 
@@ -73,6 +75,11 @@ const EnergyModel& LoadedModel::energy_model() const {
 const EnergyModel& LoadedModel::with_gradient() const {
   if (!state_->with_gradient) state_->with_gradient = state_->OpenWithGradient();
   return *state_->with_gradient;
+}
+
+const std::vector<BlindSpot>& LoadedModel::blind_spots() const {
+  if (!state_->blind_spots) state_->blind_spots = FindBlindSpots(state_->Proto());
+  return *state_->blind_spots;
 }
 
 std::shared_ptr<const BipartiteForm> LoadedModel::bipartite() const { return ReadBipartite(proto()); }

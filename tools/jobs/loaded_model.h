@@ -10,6 +10,7 @@
 
 #include "ort_ed/bipartite_form.h"
 #include "ort_ed/energy_model.h"
+#include "trainer/autodiff/blind_spots.h"
 
 namespace ort_ed {
 
@@ -35,6 +36,9 @@ class LoadedModel {
   const EnergyModel& energy_model() const;
   // The same with its gradient, which is derived where the model does not carry it. Throws kBadModel.
   const EnergyModel& with_gradient() const;
+
+  // Through which nodes the energy depends on x unseen by that gradient.
+  const std::vector<BlindSpot>& blind_spots() const;
 
   // The RBM that its graph shows, or null.
   std::shared_ptr<const BipartiteForm> bipartite() const;

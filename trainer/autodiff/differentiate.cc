@@ -1,13 +1,16 @@
 #include "trainer/autodiff/differentiate.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
+#include "models/graph/standard_domain.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/grad_context.h"
 #include "trainer/autodiff/rules.h"
 #include "trainer/graph/graph_names.h"
 #include "trainer/graph/raise_opset.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {
@@ -20,6 +23,8 @@ GradState MakeState(GraphBuilder& builder, const DifferentiateRequest& request) 
   GradState state{.builder = builder,
                   .infos = InferShapes(builder.model(), request.output),
                   .wanted = {request.with_respect_to.begin(), request.with_respect_to.end()}};
+  for (const auto& opset : builder.model().opset_import())
+    state.cpu_kernels = state.cpu_kernels || opset.domain() == kCpuKernelDomain;
   for (const auto& tensor : builder.graph().initializer()) state.initializers[tensor.name()] = &tensor;
   for (const auto& node : builder.graph().node()) {
     for (const auto& output : node.output()) state.producers[output] = &node;
@@ -35,6 +40,11 @@ bool ReadsAny(const onnx::NodeProto& node, const NameSet& tensors) {
   const std::vector<std::string> reads = TensorsRead(node);
   return std::any_of(reads.begin(), reads.end(),
                      [&](const std::string& tensor) { return tensors.count(tensor) > 0; });
+}
+
+bool MakesAny(const onnx::NodeProto& node, const NameSet& tensors) {
+  return std::ranges::any_of(node.output(),
+                             [&](const std::string& output) { return tensors.contains(output); });
 }
 
 // Whether a gradient may flow through the tensor: numbers of floating point, or what is no tensor at all (a
@@ -66,16 +76,29 @@ std::vector<const onnx::NodeProto*> Path(GradState& state, const DifferentiateRe
   std::vector<const onnx::NodeProto*> path;
   const auto& nodes = state.builder.graph().node();
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const bool makes_active =
-        std::any_of(node->output().begin(), node->output().end(),
-                    [&](const std::string& output) { return state.active.count(output) > 0; });
-    if (!makes_active || IsLeaf(*node, opset) || !ReadsAny(*node, dependents)) continue;
+    if (!MakesAny(*node, state.active) || IsLeaf(*node, opset) || !ReadsAny(*node, dependents)) continue;
     path.push_back(&*node);
     for (const auto& input : TensorsRead(*node)) {
       if (dependents.count(input) > 0) state.active.insert(input);
     }
   }
   return path;
+}
+
+// Whose results depend on the shape of what they read, or on nothing.
+bool IgnoresValues(const onnx::NodeProto& node) {
+  return IsStandardDomain(node.domain()) &&
+         std::ranges::any_of(std::array{"Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike"},
+                             [&](const char* op) { return node.op_type() == op; });
+}
+
+// The inputs on whose values the results depend, but for the condition of a Where with a slope.
+std::vector<std::string> InfluencesOf(const onnx::NodeProto& node, const NameSet& dependents) {
+  if (IgnoresValues(node)) return {};
+  std::vector<std::string> inputs = TensorsRead(node);
+  std::erase(inputs, "");
+  if (node.op_type() == "Where" && MakesAny(node, dependents)) std::erase(inputs, node.input(0));
+  return inputs;
 }
 
 void CheckRequest(const GradState& state, const DifferentiateRequest& request) {
@@ -144,6 +167,28 @@ std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const Diffe
   std::vector<onnx::NodeProto> nodes;
   for (const onnx::NodeProto* node : Path(state, request, builder.opset())) {
     if (!FindGradientRule(node->domain(), node->op_type(), builder.opset())) nodes.push_back(*node);
+  }
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+std::vector<onnx::NodeProto> NodesWithoutSlope(GraphBuilder& builder, const DifferentiateRequest& request) {
+  const GradState state = MakeState(builder, request);
+  CheckRequest(state, request);
+  const NameSet dependents = Dependents(state, builder.opset());
+  NameSet influences = {request.output};
+  std::vector<onnx::NodeProto> nodes;
+  const auto& all = builder.graph().node();
+  for (auto node = all.rbegin(); node != all.rend(); ++node) {
+    if (!MakesAny(*node, influences)) continue;
+    bool has_slope = true, reads_dependents = false;
+    for (const std::string& output : node->output())
+      has_slope = has_slope && (!influences.contains(output) || dependents.contains(output));
+    for (const std::string& input : InfluencesOf(*node, dependents)) {
+      influences.insert(input);
+      reads_dependents = reads_dependents || dependents.contains(input);
+    }
+    if (reads_dependents && !has_slope) nodes.push_back(*node);
   }
   std::reverse(nodes.begin(), nodes.end());
   return nodes;

@@ -29,4 +29,9 @@ int64_t DifferentiationCount();
 // The nodes between the v and the output that have no rule; empty where Differentiate() finds one for each.
 std::vector<onnx::NodeProto> NodesWithoutRule(GraphBuilder& builder, const DifferentiateRequest& request);
 
+// The nodes through which the output depends on the values of the v without a slope: casts to integers,
+// comparisons, ArgMax, rounding ... Empty where the gradient sees all. What only chooses between the branches
+// of a Where that have slopes of their own does not count: so are kinks written, as that of ReLU.
+std::vector<onnx::NodeProto> NodesWithoutSlope(GraphBuilder& builder, const DifferentiateRequest& request);
+
 }  // namespace ort_ed

@@ -6,6 +6,7 @@
 
 #include "models/graph/attributes.h"
 #include "ort_ed/error.h"
+#include "trainer/kernels/ops/cpu_kernel_domain.h"
 
 namespace ort_ed {
 namespace {
@@ -251,10 +252,20 @@ Value GradContext::Unbroadcast(const Value& value, const TensorInfo& from, const
   }
   if (axes.empty()) return value;
   const bool only_inner = leading == 0;
-  const Value sum = Reduce("ReduceSum", value, axes, only_inner);
+  const Value sum = SumOver(value, from, axes, only_inner);
   if (only_inner || static_cast<int64_t>(axes.size()) == leading) return sum;
   if (const auto extents = StaticExtents(to, 1)) return Reshape(sum, *extents);
   return Op("Reshape", {sum, Op("Shape", {like})});
+}
+
+Value GradContext::SumOver(const Value& value, const TensorInfo& info, const std::vector<int64_t>& axes,
+                           bool keep_dimensions) {
+  const bool of_rows = axes.back() + 1 == std::ssize(axes);
+  if (!of_rows || !state_.cpu_kernels || info.type != onnx::TensorProto::FLOAT)
+    return Reduce("ReduceSum", value, axes, keep_dimensions);
+  const Attributes attributes = {{"axes", static_cast<int64_t>(axes.size())},
+                                 {"keepdims", int64_t{keep_dimensions}}};
+  return state_.builder.NodeWithOutputs("SumRows", {{value}}, 1, attributes, kCpuKernelDomain)[0];
 }
 
 // Some extent of `like` may or may not be 1: which axes to sum over is decided where the shapes are known.

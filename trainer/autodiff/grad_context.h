@@ -31,6 +31,7 @@ struct GradState {
   std::unordered_map<std::string, std::vector<Contribution>> contributions = {};
   std::unordered_map<std::string, const onnx::NodeProto*> producers = {};
   std::unordered_map<std::string, const onnx::TensorProto*> initializers = {};
+  bool cpu_kernels = false;  // whether nodes of kCpuKernelDomain may be used
 };
 
 // One node as a gradient rule sees it. Rules read inputs, outputs, attributes, shapes and the gradient of the
@@ -115,6 +116,9 @@ class GradContext {
   // after the gradient was written into a file; else null.
   const onnx::TensorProto* FixedInitializer(const std::string& tensor) const;
   Value Expand(const Value& value, const Value& like);
+  // `info` is of `value`, `axes` are sorted and not empty.
+  Value SumOver(const Value& value, const TensorInfo& info, const std::vector<int64_t>& axes,
+                bool keep_dimensions);
   Value UnbroadcastAtRunTime(const Value& value, int64_t rank, const Value& like);
   void Contribute(int i, Contribution contribution);
 

@@ -190,6 +190,8 @@ class Checker {
     check_.opset = GraphBuilder(model_, kPrefix).opset();
     check_.missing_rules = MissingRules(parameters_);
     check_.missing_input_rules = MissingRules({check_.input});
+    GraphBuilder builder(model_, kPrefix);
+    check_.blind_spots = NameBlindSpots(NodesWithoutSlope(builder, Request({check_.input}, "")));
   }
 
   std::vector<MissingRule> MissingRules(const std::vector<std::string>& tensors) {
@@ -440,7 +442,7 @@ bool ModelCheck::trainable() const {
 }
 
 bool ModelCheck::has_input_gradient() const {
-  return missing_input_rules.empty() && input_problems.empty() &&
+  return missing_input_rules.empty() && input_problems.empty() && blind_spots.empty() &&
          std::any_of(gradients.begin(), gradients.end(), [&](const GradientComparison& comparison) {
            return comparison.tensor == input && comparison.verdict != GradientVerdict::kDiffers;
          });

@@ -7,6 +7,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "trainer/autodiff/blind_spots.h"
+
 namespace ort_ed {
 
 struct ModelCheckOptions {
@@ -46,6 +48,7 @@ struct ModelCheck {
   int64_t opset = 0;
   std::vector<MissingRule> missing_rules;        // on the way to a parameter
   std::vector<MissingRule> missing_input_rules;  // on the way to the input only
+  std::vector<BlindSpot> blind_spots;            // where the input gradient does not see the energy
   std::vector<GradientComparison> gradients;     // of the input and of each float initialiser
   bool in_double = false;                        // differences were taken in double precision
   std::vector<std::string> problems;             // everything else that is wrong, as sentences

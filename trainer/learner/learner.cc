@@ -74,7 +74,10 @@ struct Learner::Impl {
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     bipartite = FindBipartiteTerms(network.model);
-    if (options.has_cpu_kernels()) UseCpuKernels(network.model);
+    if (options.has_cpu_kernels()) {
+      UseCpuKernels(network.model);
+      ImportCpuKernels(network.model);  // gradients may have use for them where the network has none
+    }
     graphs = std::make_unique<StepGraphs>(network, options, shape);
     if (bipartite && !std::ranges::all_of(bipartite->Initialisers(), [&](const std::string& name) {
           return std::ranges::find(slots(), name, &ParameterSlot::name) != slots().end();

@@ -57,7 +57,7 @@ void CheckSampler(const Choice& sampler, const EnergyPath& path) {
 void ChainOptions::Describe(Declare<ChainOptions>& declare) {
   declare("sampler", &ChainOptions::sampler, SamplerTable, "what moves the chains").Prefix(kPrefix);
   declare("chain_steps", &ChainOptions::chain_steps, "[1, 1000000]", "steps of the sampler in each step")
-      .Default("1, a sweep, or 40 where the sampler needs the gradient");
+      .Default("1, a sweep, or 40 where the sampler is guided by a gradient");
   declare("validation_epsilon", &ChainOptions::validation_epsilon, "(0, 1)",
           "validation: energy discrepancy with bits flipped with this probability")
       .Default("0.1 where all variables are binary");
@@ -65,7 +65,7 @@ void ChainOptions::Describe(Declare<ChainOptions>& declare) {
 
 ModelChains::ModelChains(const ChainOptions& options, const RowContext& rows)
     : options_(options),
-      chain_steps_(options.chain_steps.value_or(NeedsGradient(options.sampler) ? kGradientSteps : kSweeps)),
+      chain_steps_(options.chain_steps.value_or(GradientOf(options.sampler) ? kGradientSteps : kSweeps)),
       threads_(rows.threads),
       variables_(VariablesOf(rows)),
       base_(MakeBase(rows)) {

@@ -32,7 +32,11 @@ class ModelChains : public NegativeSource {
   ModelChains(const ChainOptions& options, const RowContext& rows);
 
   Shape shape(int64_t requested) const override { return {requested, false}; }
-  Needs needs() const override { return {.energy = true, .gradient = NeedsGradient(options_.sampler)}; }
+  Needs needs() const override {
+    return {.energy = true,
+            .gradient = NeedsGradient(options_.sampler),
+            .of_all = GradientOf(options_.sampler) == GradientSource::kAuto};
+  }
   NegativeSource& validation() override { return *validation_; }
   OptionMap Describe(double progress) const override;
 

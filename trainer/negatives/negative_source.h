@@ -37,8 +37,9 @@ class NegativeSource {
   struct Needs {
     bool energy = false;
     bool gradient = false;
+    bool of_all = false;             // a gradient that sees all that the model does with x
     const char* option = "sampler";  // that asks for the gradient, and what a model without one can do
-    const char* instead = "gibbs does without";
+    const char* instead = "`sampler_gradient` differences or the sampler gibbs does without";
   };
 
   virtual ~NegativeSource() = default;

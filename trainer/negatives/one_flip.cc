@@ -113,7 +113,11 @@ class RatioMatchingFlips final : public OneFlip {
     return {sites(), guided_ || OneFlip::shape(requested).weighted};
   }
   Needs needs() const override {
-    return {.energy = guided_, .gradient = guided_, .option = "guided", .instead = "draw all alike"};
+    return {.energy = guided_,
+            .gradient = guided_,
+            .of_all = guided_,
+            .option = "guided",
+            .instead = "draw all alike"};
   }
   OptionMap Describe(double progress) const override {
     OptionMap all = OneFlip::Describe(progress);

@@ -16,7 +16,9 @@ struct StepCounters {
   int64_t energy_evaluations = 0;
   int64_t gradient_evaluations = 0;  // rows given to EnergyAndGradient
   int64_t proposals = 0;
-  int64_t acceptances = 0;     // proposals after which the state was another one
+  // Proposals that were accepted, those of the state itself included: all of a sampler that rejects none.
+  int64_t acceptances = 0;
+  int64_t moves = 0;           // proposals after which the state was another one
   int64_t bits_flipped = 0;    // variables that changed, over all proposals
   int64_t swap_proposals = 0;  // tempering: exchanges of neighbouring temperatures
   int64_t swap_acceptances = 0;

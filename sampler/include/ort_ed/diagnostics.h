@@ -26,10 +26,11 @@ ORT_ED_API double RankRHat(std::span<const double> trace, int64_t chains);
 
 struct Diagnostics {
   int64_t chains = 0;
-  int64_t draws = 0;  // recorded of each chain
-  double acceptance_rate = 0;
-  double swap_rate = 0;      // tempering: of exchanges; else not a number
-  double jump_distance = 0;  // variables that changed between consecutive records, on average
+  int64_t draws = 0;           // recorded of each chain
+  double acceptance_rate = 0;  // of proposals; 1 of a sampler that rejects none, such as gibbs
+  double move_rate = 0;        // proposals after which the state was another one
+  double swap_rate = 0;        // tempering: of exchanges; else not a number
+  double jump_distance = 0;    // variables that changed between consecutive records, on average
 
   // Of the energy (bulk and tail size, R-hat of ranks); and of the variables the worst, each by the bit that
   // varies most. Sizes are those of all chains together, as far as records tell: of chains that forget faster

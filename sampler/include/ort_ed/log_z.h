@@ -93,8 +93,10 @@ struct AnnealingState {
 // Reverse: chains start in given states and are annealed to the base by the reversed kernels. From exact
 // samples of the model the mean of 1/w is 1/Z without bias, so log Z is overestimated in expectation. From
 // data x (RAISE: Burda, Grosse and Salakhutdinov 2015) exp(-U(x)) / w is an unbiased estimate of the
-// probability of x under the distribution that the forward annealing generates: conservative likelihoods. The
-// two bracket the truth.
+// probability of x under the distribution that the forward annealing generates, which is not the model's.
+//
+// So the two err in opposite directions on average, the second as far as its starts are samples of the model.
+// No bound follows for a single run: where all chains miss a mode, both miss its share of Z and agree.
 class ORT_ED_API Annealing {
  public:
   static Annealing Forward(EnergyPath target, AnnealingOptions options);

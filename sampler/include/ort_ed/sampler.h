@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,11 @@
 namespace ort_ed {
 
 enum class Scan { kSystematic, kRandom };
+
+// What tells a gradient-guided sampler good moves: the derivative of the energy, which sees nothing of what a
+// model does with x in a Cast, a comparison or an index; or the energies of all states one move away. kAuto
+// is the derivative, too; whoever knows the graph of a model looks at it before.
+enum class GradientSource { kAuto, kDerivative, kDifferences };
 
 inline constexpr int kMaxBlock = 12;  // variables that block-gibbs updates together, with 2^12 states
 
@@ -35,9 +41,9 @@ class ORT_ED_API Sampler {
 // One row of the table of samplers. Each has options of its own, in its schema:
 //   gibbs        scan, updates
 //   block-gibbs  scan, updates, block
-//   gwg          flips
-//   dula, dmala  step_size
-//   pas          path_length
+//   gwg          flips, gradient
+//   dula, dmala  step_size, gradient
+//   pas          path_length, gradient
 //   refill       none; only where the path's base is autoregressive
 //   tempering    inner and its options, temperatures, lowest_beta
 struct SamplerKind {
@@ -63,7 +69,9 @@ ORT_ED_API KindTable AnnealingSamplerTable();
 // option and a value outside its domain, kInvalidArgument for a missing gradient.
 ORT_ED_API std::unique_ptr<Sampler> MakeSampler(const Choice& sampler, const EnergyPath& target,
                                                 int threads = 0);
-// Whether this sampler, or the one inside it, needs the gradient. Throws as FindSampler().
+// Of this sampler, or of the one inside it; nothing where moves are not guided. Throws as FindSampler().
+ORT_ED_API std::optional<GradientSource> GradientOf(const Choice& sampler);
+// Whether it needs the derivative of the energy.
 ORT_ED_API bool NeedsGradient(const Choice& sampler);
 
 // Former: the options of all samplers in one struct. Goes away with the next version; use a Choice.

@@ -72,8 +72,10 @@ ORT_ED_API ort_ed_status ort_ed_chains_step(ort_ed_chains* chains, int64_t steps
 /* The present states (count x D) and their energies U (count). Either pointer may be NULL. */
 ORT_ED_API ort_ed_status ort_ed_chains_read(const ort_ed_chains* chains, uint8_t* states, double* energies);
 
-/* Accepted of all proposals so far; for gibbs the part of updates that changed a variable. */
+/* The part of all proposals so far that was accepted: 1 for gibbs, which rejects none. */
 ORT_ED_API double ort_ed_chains_acceptance_rate(const ort_ed_chains* chains);
+/* The part of all proposals so far (for gibbs: of updates of a variable) that changed the state. */
+ORT_ED_API double ort_ed_chains_move_rate(const ort_ed_chains* chains);
 
 typedef struct ort_ed_log_z_estimate {
   double log_z;

@@ -1,5 +1,5 @@
 // Example: what a program does with a deployed energy model. Scores, samples, fills in missing values and
-// estimates log Z from both sides.
+// estimates log Z forwards and in reverse.
 //   sampling model.onnx
 #include <cstdio>
 #include <vector>

@@ -173,10 +173,10 @@ const std::map<std::string, OptionMap>& OptionsByName() {
   static const std::map<std::string, OptionMap> options = {
       {"gibbs", {{"scan", "random"}, {"updates", 5}}},
       {"block-gibbs", {{"scan", "random"}, {"updates", 2}, {"block", 3}}},
-      {"gwg", {{"flips", 3}}},
-      {"dula", {{"step_size", 0.6}}},
-      {"dmala", {{"step_size", 0.6}}},
-      {"pas", {{"path_length", 2}}},
+      {"gwg", {{"flips", 3}, {"gradient", "derivative"}}},
+      {"dula", {{"step_size", 0.6}, {"gradient", "derivative"}}},
+      {"dmala", {{"step_size", 0.6}, {"gradient", "derivative"}}},
+      {"pas", {{"path_length", 2}, {"gradient", "derivative"}}},
       {"tempering", {{"inner", "gwg"}, {"flips", 2}, {"temperatures", 3}, {"lowest_beta", 0.4}}}};
   return options;
 }
@@ -245,6 +245,13 @@ TEST(Samplers, TellWhetherTheyNeedTheGradient) {
   EXPECT_FALSE(NeedsGradient("tempering"));
   EXPECT_TRUE(NeedsGradient({"tempering", {{"inner", "dmala"}}}));
   EXPECT_FALSE(NeedsGradient({"tempering", {{"inner", "block-gibbs"}}}));
+  EXPECT_EQ(GradientOf("gibbs"), std::nullopt);
+  EXPECT_EQ(GradientOf("gwg"), GradientSource::kAuto);
+  EXPECT_EQ(GradientOf({"tempering", {{"inner", "pas"}, {"gradient", "derivative"}}}),
+            GradientSource::kDerivative);
+  EXPECT_TRUE(NeedsGradient({"dula", {{"gradient", "derivative"}}}));
+  EXPECT_FALSE(NeedsGradient({"dula", {{"gradient", "differences"}}}));
+  EXPECT_FALSE(NeedsGradient({"tempering", {{"inner", "gwg"}, {"gradient", "differences"}}}));
 }
 
 TEST(Samplers, ThoseForAnnealingAreExactAndStayAtOneTemperature) {

@@ -57,6 +57,8 @@ std::vector<Choice> Settings() {
   for (const int flips : {2, 3, 4, 5, 6, 7}) settings.push_back({"gwg", {{"flips", flips}}});
   for (const double size : {0.3, 1.0, 100.0}) settings.push_back({"dmala", {{"step_size", size}}});
   for (const int length : {1, 2, 3}) settings.push_back({"pas", {{"path_length", length}}});
+  for (const char* sampler : {"gwg", "dmala", "pas"})
+    settings.push_back({sampler, {{"gradient", "differences"}}});
   const std::vector<Choice> plain = settings;
   for (const Choice& inner : plain) {
     if (inner.kind == "tempering" || inner.kind == "refill") continue;

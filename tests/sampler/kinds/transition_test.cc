@@ -108,6 +108,24 @@ TEST(Transitions, OfGibbsWithGradientsAreMetropolised) {
   ExpectTransitions(Transitions("gwg", target), Metropolis(ExactLaw(target), proposal));
 }
 
+// A gradient of zeros, as of a model that looks up its energies.
+TEST(Transitions, OfGibbsByDifferencesKnowTheEnergiesOfAllNeighbours) {
+  const EnergyPath known = SmallTarget();
+  const Law law = ExactLaw(known);
+  const EnergyPath target(std::make_shared<TestEnergy>(kDimension, [&](const float* x, float* gradient) {
+    std::fill_n(gradient, kDimension, 0.0f);
+    return -std::log(law[StateNumber({x, kDimension})]);
+  }));
+  Matrix proposal{};
+  for (int s = 0; s < kStates; ++s) {
+    double total = 0;
+    for (int i = 0; i < kDimension; ++i)
+      total += proposal[s][s ^ 1 << i] = std::sqrt(law[s ^ 1 << i] / law[s]);
+    for (double& p : proposal[s]) p /= total;
+  }
+  ExpectTransitions(Transitions({"gwg", {{"gradient", "differences"}}}, target), Metropolis(law, proposal));
+}
+
 TEST(Transitions, OfDmalaUseTheProposalAtBothEnds) {
   const EnergyPath target = SmallTarget();
   ExpectTransitions(Transitions({"dmala", {{"step_size", 0.7}}}, target),

@@ -263,7 +263,7 @@ TEST(Annealing, TheReverseGoesBackThroughTheSameTemperatures) {
 
 // Short annealings of a hard model: the forward estimate lies below log Z and the reverse above, in
 // expectation.
-TEST(Annealing, BracketsLogZFromBothSides) {
+TEST(Annealing, ErrsDownwardsForwardsAndUpwardsInReverse) {
   constexpr int kRepeats = 200;
   const EnergyPath target(LatticeEnergy(3, 4, 0.9, 0.05));
   const double truth = LogZByEnumeration(*target.energy);

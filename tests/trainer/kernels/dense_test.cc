@@ -101,6 +101,22 @@ TEST(DenseTest, ManyRowsAreSummedInPartsThatAddUp) {
   ForEachSimd([&](const KernelContext& context) { CheckAgainstSums(context, shape); });
 }
 
+// Equal terms, as of a bit that is set in every row: each addition to a long sum is rounded the same way.
+TEST(DenseTest, SumsOverMillionsOfRowsKeepTheirDigits) {
+  for (const DenseShape& shape : {DenseShape{2'600'000, 2, 9}, DenseShape{2'600'000, 3, 1}}) {
+    const std::vector<float> x(shape.rows * shape.in, 1.0f), w(shape.in * shape.out, 0.5f),
+        dy(shape.rows * shape.out, 0.3f);
+    const double sum = static_cast<double>(0.3f) * static_cast<double>(shape.rows);
+    ForEachSimd([&](const KernelContext& context) {
+      std::vector<float> dw(w.size()), dbias(shape.out);
+      DenseGrad(context, shape, {x.data(), w.data(), dy.data()}, nullptr,
+                {.dw = dw.data(), .dbias = dbias.data()});
+      for (const float value : dw) EXPECT_NEAR(value / sum, 1, 5e-5);
+      for (const float value : dbias) EXPECT_NEAR(value / sum, 1, 5e-5);
+    });
+  }
+}
+
 TEST(DenseTest, TheSameBitsForAnyNumberOfThreads) {
   const DenseShape shape{4224, 32, 48};
   const DenseData data(shape);

@@ -260,5 +260,28 @@ TEST(CpuKernelOpsTest, OptimisedSessionsAgree) {
             TestSession(model, true).Run(inputs).at("y").values);
 }
 
+// Where the standard ReduceSum loses three of seven digits.
+TEST(SumRowsTest, SumsOverMillionsOfRowsKeepTheirDigits) {
+  constexpr int64_t kRows = 2'600'000;
+  onnx::ModelProto model = ParseModel("(float[N,3] x, float[3] b) => (float[N,3] y) { y = Add(x, b) }");
+  ImportCpuKernels(model);
+  const onnx::ModelProto gradient = WithGradients(model, {"b"});
+  EXPECT_THAT(Operators(gradient), testing::Contains("ort_ed.SumRows"));
+  const std::vector<double> values(kRows * 3, 0.3f);
+  const TestTensor rows{{kRows, 3}, values};
+  const TestTensors inputs = {{"x", rows}, {"b", {{3}, {0, 0, 0}}}, {"seed", rows}};
+  const TestTensors gradients = TestSession(gradient).Run(inputs);
+  for (const double sum : gradients.at("d_b").values)
+    EXPECT_NEAR(sum / (0.3f * static_cast<double>(kRows)), 1, 5e-5);
+}
+
+TEST(SumRowsTest, IsTheGradientOfWhatAllRowsShare) {
+  for (const char* graph : {"(float[N,3] x, float[3] b) => (float[N,3] y) { y = Add(x, b) }",
+                            "(float[N,3] x, float[1,3] b) => (float[N,3] y) { y = Mul(x, b) }",
+                            "(float[N,4,3] x, float[3] b) => (float[N,4,3] y) { y = Mul(x, b) }",
+                            "(float[N,4,3] x, float[4,3] b) => (float[N,4,3] y) { y = Add(x, b) }"})
+    CheckGradients({.name = "SumRows", .graph = graph, .in_float = true, .rewrite = ImportCpuKernels});
+}
+
 }  // namespace
 }  // namespace ort_ed

@@ -40,9 +40,10 @@ const char* Text(const GradientComparison& comparison) {
   return comparison.influences ? Text(comparison.verdict) : "no influence";
 }
 
-nlohmann::ordered_json Json(const std::vector<MissingRule>& rules) {
+template <typename Nodes>
+nlohmann::ordered_json Json(const Nodes& nodes) {
   auto json = nlohmann::ordered_json::array();
-  for (const MissingRule& missing : rules) json.push_back({{"node", missing.node}, {"operator", missing.op}});
+  for (const auto& [node, op] : nodes) json.push_back({{"node", node}, {"operator", op}});
   return json;
 }
 
@@ -61,6 +62,7 @@ void PrintJson(const ModelCheck& check, const std::string& path) {
       {"remarks", check.remarks},
       {"missing_rules", Json(check.missing_rules)},
       {"missing_input_rules", Json(check.missing_input_rules)},
+      {"blind_spots", Json(check.blind_spots)},
       {"differences_in", check.in_double ? "double" : "float"},
       {"gradients", nlohmann::json::array()},
   };
@@ -116,8 +118,14 @@ void PrintMissingRules(const std::vector<MissingRule>& rules, const char* whose)
 void PrintVerdict(const ModelCheck& check) {
   if (check.passed()) Print("passed: the model can be trained\n");
   if (!check.problems.empty() || check.has_input_gradient()) return;
+  if (!check.blind_spots.empty()) {
+    Print("{}: gradient-guided samplers need --gradient differences; Gibbs sampling does without\n",
+          DescribeBlindSpots(check.blind_spots));
+    return;
+  }
   Print(
-      "no gradient with respect to the input: gradient-guided samplers cannot be used, Gibbs sampling can\n");
+      "no gradient with respect to the input: gradient-guided samplers need --gradient differences; Gibbs "
+      "sampling does without\n");
 }
 
 void PrintText(const ModelCheck& check, const std::string& path) {
@@ -178,7 +186,7 @@ extern const Command kCheckCommand = MakeCommand<CheckCommand, RunCheck>(
     "  ort-ed check model.onnx           contract, operators without gradient rule, gradients against\n"
     "                                    central differences; exit code 1 if something is wrong or the\n"
     "                                    model cannot be trained, 0 if only gradient-guided samplers\n"
-    "                                    cannot be used\n"
+    "                                    need --gradient differences\n"
     "  ort-ed check model.onnx --json    the same for programs\n"
     "  ort-ed check model.onnx --rows 16 --seed 3");
 

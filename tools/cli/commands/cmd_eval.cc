@@ -118,7 +118,7 @@ void Print(const EvaluateResult& r) {
   PrintLine("negative log-likelihood", NllText(r));
   if (r.reverse) PrintLine("  by log Z in reverse", fmt::format("{:.4f}", r.energy.value + r.reverse->log_z));
   if (r.raise_nll)
-    PrintLine("  by RAISE, conservative", WithError(r.raise_nll->value, r.raise_nll->standard_error));
+    PrintLine("  by RAISE from test rows", WithError(r.raise_nll->value, r.raise_nll->standard_error));
   if (r.base_nll) PrintLine("  of the base alone", WithError(r.base_nll->value, r.base_nll->standard_error));
   if (r.entropy)
     PrintLine("  above the true entropy",
@@ -157,7 +157,8 @@ void RunEval(const EvalCommand& command) {
 }  // namespace
 
 extern const Command kEvalCommand = MakeCommand<EvalCommand, RunEval>(
-    "eval", "likelihood of test data from both sides, and how model samples compare with it",
+    "eval",
+    "likelihood of test data, with log Z forwards and in reverse, and how model samples compare with it",
     "  ort-ed eval model.onnx --data test.npy --png energies.png\n"
     "  ort-ed eval model.onnx --data test.npy --temperatures 10000 --chains 200 --samples 0 --json\n"
     "  ort-ed eval pinwheel.onnx --data test.npy --density pinwheel --estimator is");

@@ -63,6 +63,8 @@ nlohmann::ordered_json Json(const InspectResult& result, const std::string& path
                          {"flops_per_row", number_or_null(op.flops_per_row)},
                          {"trainable", Trainable(result.differentiability[i])}});
   }
+  ordered_json blind_spots = ordered_json::array();
+  for (const auto& [node, op] : result.blind_spots) blind_spots.push_back({{"node", node}, {"operator", op}});
   ordered_json metadata = summary.metadata;
   metadata.erase(metadata_key::kGradientFragment);
   const auto architecture = summary.metadata.find(metadata_key::kArchitecture);
@@ -80,6 +82,7 @@ nlohmann::ordered_json Json(const InspectResult& result, const std::string& path
           {"parameters", parameters},
           {"operators", operators},
           {"gradient", summary.metadata.contains(metadata_key::kGradientFragment)},
+          {"blind_spots", blind_spots},
           {"metadata", metadata}};
 }
 
@@ -136,6 +139,9 @@ std::string Tables(const InspectResult& result) {
     text += fmt::format("{:<32}{:>8}{:>16}  {}\n", FullName(op), op.count, Flops(op.flops_per_row),
                         Trainable(result.differentiability[i]));
   }
+  if (!result.blind_spots.empty())
+    text += fmt::format("\n{}: gradient-guided samplers need --gradient differences\n",
+                        DescribeBlindSpots(result.blind_spots));
   text += VariableTable(summary);
   if (summary.metadata.empty()) return text;
   text += "\nmetadata\n";

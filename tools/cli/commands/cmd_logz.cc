@@ -86,7 +86,7 @@ extern const Command kLogZCommand = MakeCommand<LogZCommand, RunLogZ>(
     "logz", "estimate log Z, the normaliser of a model",
     "  ort-ed logz model.onnx --write                                       exact where that is cheap\n"
     "  ort-ed logz model.onnx --temperatures 10000 --chains 100 --write     annealed importance sampling\n"
-    "  ort-ed logz model.onnx --estimator raise --temperatures 10000 --json the other side of the bracket\n"
+    "  ort-ed logz model.onnx --estimator raise --temperatures 10000 --json in reverse\n"
     "  ort-ed logz model.onnx --temperatures 300000 --chains 500 --state ais.state\n"
     "                                          a long run that can be interrupted and continued");
 

@@ -102,8 +102,9 @@ void Report(const SampleResult& result, Terminal& terminal) {
     return;
   }
   terminal.OnNotice(
-      fmt::format("{}{}: acceptance {}, mean jump {}, {} records of each chain after burn-in", result.sampler,
-                  result.quadratic ? " (quadratic energy)" : "", Figure(diagnostics.acceptance_rate, 3),
+      fmt::format("{}{}: acceptance {}, moves {}, mean jump {}, {} records of each chain after burn-in",
+                  result.sampler, result.quadratic ? " (quadratic energy)" : "",
+                  Figure(diagnostics.acceptance_rate, 3), Figure(diagnostics.move_rate, 3),
                   Figure(diagnostics.jump_distance, 2, " variables per record"), diagnostics.draws));
   if (!std::isnan(diagnostics.swap_rate))
     terminal.OnNotice(fmt::format("exchanges of temperatures accepted: {:.3f}", diagnostics.swap_rate));
@@ -118,6 +119,7 @@ void Report(const SampleResult& result, Terminal& terminal) {
 nlohmann::ordered_json ToJson(const Diagnostics& diagnostics) {
   return {{"records", diagnostics.draws},
           {"acceptance_rate", diagnostics.acceptance_rate},
+          {"move_rate", diagnostics.move_rate},
           {"swap_rate", diagnostics.swap_rate},
           {"jump_distance", diagnostics.jump_distance},
           {"energy",

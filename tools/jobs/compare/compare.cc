@@ -61,10 +61,7 @@ std::vector<double> LogLikelihoods(const EnergyModel& model, const RowTable& dat
 
 LogZEstimate EstimateLogZ(const ModelSource& source, const ChosenEstimator& estimator,
                           const CompareOptions& options, Observer& observer) {
-  const bool guided =
-      estimator.kind.sampler != nullptr && NeedsGradient(estimator.kind.sampler(estimator.options));
-  ModelEnergy energy(source.model, guided ? source.model.with_gradient() : source.model.energy_model(),
-                     options.threads, observer);
+  ModelEnergy energy(source.model, ModelFor(source.model, estimator.Samplers()), options.threads, observer);
   return estimator
       .Estimate({.model = source.model, .energy = energy, .seed = options.seed, .threads = options.threads},
                 observer)

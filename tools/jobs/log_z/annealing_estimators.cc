@@ -42,7 +42,7 @@ LogZOutcome EstimateByAis(const LogZRequest& request, const OptionMap& options, 
   const Annealing forward = run.Forward("ais");
   LogZOutcome outcome{.estimate = forward.Estimate(), .has_state = run.has_state()};
   if (!request.both_sides) return outcome;
-  outcome.reverse = run.Reverse("reverse ais", forward.Samples(plan.options.chains)).Estimate();
+  outcome.reverse = run.EstimateInReverse("reverse ais");
   if (request.test_rows.empty()) return outcome;
   const Annealing raise = run.Reverse("raise", Repeated(request.test_rows, request.test_chains));
   outcome.test_log_weights.assign(raise.log_weights().begin(), raise.log_weights().end());
@@ -51,26 +51,23 @@ LogZOutcome EstimateByAis(const LogZRequest& request, const OptionMap& options, 
 
 LogZOutcome EstimateByRaise(const LogZRequest& request, const OptionMap& options, Observer& observer) {
   AnnealingPlan plan = MakePlan("raise", request, options);
-  std::vector<float> starts;
-  if (request.data != nullptr) {
-    starts = RandomRows(*request.data, plan.options.chains, plan.options.seed);
-    plan.starts = starts;
-  }
+  if (request.data != nullptr)
+    plan.starts = RandomRows(*request.data, plan.options.chains, plan.options.seed);
   AnnealingRun run(plan, request.state_file, observer);
-  if (request.data == nullptr) starts = run.Forward("drawing samples").Samples(plan.options.chains);
-  const Annealing raise = run.Reverse("raise", starts);
-  return {.estimate = raise.Estimate(), .has_state = run.has_state()};
+  return {.estimate = request.data != nullptr ? run.Reverse("raise", plan.starts).Estimate()
+                                              : run.EstimateInReverse("raise"),
+          .has_state = run.has_state()};
 }
 
 }  // namespace
 
-const EstimatorKind kAisEstimator = {"ais", "annealed importance sampling; on average a little below log Z",
+const EstimatorKind kAisEstimator = {"ais", "annealed importance sampling; on average below log Z",
                                      &SchemaOf<AnnealingEstimatorOptions>, EstimateByAis, ChooseSampler};
 
 const EstimatorKind kRaiseEstimator = {
     "raise",
-    "the same in reverse; on average a little above log Z if it starts at samples of the model: given rows, "
-    "or what ais ends with",
+    "the same in reverse; on average above log Z if it starts at samples of the model: given rows may be "
+    "such, and ends of ais nearly are",
     &SchemaOf<AnnealingEstimatorOptions>, EstimateByRaise, ChooseSampler};
 
 }  // namespace ort_ed

@@ -5,10 +5,17 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "ort_ed/random.h"
 #include "tools/jobs/digest.h"
+#include "tools/jobs/log_z/weighted_reverse.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
+namespace {
+
+constexpr uint32_t kStartsPurpose = 0x52565354;  // "RVST": where a reverse annealing starts
+
+}  // namespace
 
 StatePlan AnnealingPlan::Describe() const {
   StatePlan plan;
@@ -36,6 +43,15 @@ Annealing AnnealingRun::Forward(const std::string& phase) {
 
 Annealing AnnealingRun::Reverse(const std::string& phase, std::vector<float> starts) {
   return Run(phase, Annealing::Reverse(plan_.path, plan_.options, std::move(starts)));
+}
+
+LogZEstimate AnnealingRun::EstimateInReverse(const std::string& phase) {
+  AnnealingOptions options = plan_.options;
+  options.seed = RandomStream(options.seed, kStartsPurpose, 0, 0).Next64();
+  const Annealing drawn = Run("drawing samples", Annealing::Forward(plan_.path, options));
+  const std::vector<uint8_t>& ends = drawn.state().ends;
+  const Annealing reverse = Reverse(phase, {ends.begin(), ends.end()});
+  return CountByWeight(reverse.Estimate(), reverse.log_weights(), drawn.log_weights());
 }
 
 Annealing AnnealingRun::Run(const std::string& phase, Annealing annealing) {

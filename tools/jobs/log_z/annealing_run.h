@@ -32,6 +32,9 @@ class AnnealingRun {
 
   Annealing Forward(const std::string& phase);
   Annealing Reverse(const std::string& phase, std::vector<float> starts);
+  // log Z by a reverse annealing, the phase `phase`, from the ends of forward chains of its own, the phase
+  // "drawing samples", each of which counts by its weight. It shares no random number with Forward().
+  LogZEstimate EstimateInReverse(const std::string& phase);
 
   bool has_state() const { return file_.has_value(); }
 

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFormat = "ort-ed annealing 4";
+constexpr const char* kFormat = "ort-ed annealing 5";
 
 std::string Checksum(std::span<const uint8_t> bytes) {
   return fmt::format("{:08x}", static_cast<uint32_t>(crc32_z(0, bytes.data(), bytes.size())));

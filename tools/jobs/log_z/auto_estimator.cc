@@ -12,7 +12,7 @@ constexpr int64_t kEnumerateUpTo = int64_t{1} << 20;
 bool IsNormalised(const ModelMetadata& metadata) { return metadata.base && metadata.architecture == "made"; }
 
 // Whether the options ask for annealing. Threads are those of any estimate; and how chains move and where
-// they begin may be meant for other chains of a job that estimates from both sides: that of `eval`.
+// they begin may be meant for other chains of a job that anneals forwards and in reverse: that of `eval`.
 bool AsksForAnnealing(const LogZRequest& request, const OptionMap& options) {
   return std::ranges::any_of(options, [&](const auto& option) {
     const std::string& key = option.first;

@@ -42,10 +42,7 @@ LogZResult EstimateLogZ(const LoadedModel& model, const LogZOptions& options, co
                             model.name(), model.dimension()));
   const Stopwatch stopwatch;
   const ChosenEstimator estimator = FindEstimator(options.estimator);
-  const bool moves_chains = estimator.kind.sampler != nullptr;
-  ModelEnergy energy(
-      model, moves_chains ? ModelFor(model, estimator.kind.sampler(estimator.options)) : model.energy_model(),
-      options.threads, observer);
+  ModelEnergy energy(model, ModelFor(model, estimator.Samplers()), options.threads, observer);
   const LogZOutcome outcome = estimator.Estimate({.model = model,
                                                   .energy = energy,
                                                   .seed = options.seed,

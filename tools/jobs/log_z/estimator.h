@@ -34,12 +34,12 @@ struct LogZRequest {
   ModelEnergy& energy;
   uint64_t seed = 0;
   int threads = 0;
-  // raise starts from rows of it, drawn by the seed; null: from samples of the model that ais ends with.
+  // raise starts from rows of it, drawn by the seed; null: from the ends of forward chains of its own.
   const RowTable* data = nullptr;
   std::string state_file = "";  // of a long annealing; empty: none
 
-  // For likelihoods of test data: ais then goes back, too, from its samples and from `test_rows`, each
-  // `test_chains` times.
+  // For likelihoods of test data: ais then goes back, too, from the ends of other forward chains and from
+  // `test_rows`, each `test_chains` times.
   bool both_sides = false;
   std::vector<float> test_rows = {};
   int64_t test_chains = 1;
@@ -47,7 +47,7 @@ struct LogZRequest {
 
 struct LogZOutcome {
   LogZEstimate estimate;
-  std::optional<LogZEstimate> reverse = {};   // from where the forward chains ended
+  std::optional<LogZEstimate> reverse = {};   // from where other forward chains ended
   std::vector<double> test_log_weights = {};  // test_chains x test_rows
   bool has_state = false;                     // the state file was written
 };
@@ -74,6 +74,10 @@ struct ChosenEstimator {
 
   LogZOutcome Estimate(const LogZRequest& request, Observer& observer) const {
     return kind.estimate(request, options, observer);
+  }
+  // None, or the one that moves its chains.
+  std::vector<Choice> Samplers() const {
+    return kind.sampler == nullptr ? std::vector<Choice>() : std::vector{kind.sampler(options)};
   }
 };
 // Throws OptionError, of "estimator", for an unknown name or option.

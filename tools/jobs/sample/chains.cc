@@ -6,8 +6,11 @@
 
 namespace ort_ed {
 
-const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler) {
-  return NeedsGradient(sampler) ? model.with_gradient() : model.energy_model();
+const EnergyModel& ModelFor(const LoadedModel& model, std::span<const Choice> samplers) {
+  const auto trusts_gradient = [](const Choice& s) { return GradientOf(s) == GradientSource::kAuto; };
+  if (std::ranges::any_of(samplers, trusts_gradient) && !model.blind_spots().empty())
+    throw OptionError("gradient", RefusalOfBlindGradient(model.blind_spots()));
+  return std::ranges::any_of(samplers, NeedsGradient) ? model.with_gradient() : model.energy_model();
 }
 
 ModelEnergy::ModelEnergy(const LoadedModel& loaded, const EnergyModel& model, int threads, Observer& observer)

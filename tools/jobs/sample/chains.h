@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "ort_ed/energy_function.h"
 #include "ort_ed/sampler.h"
@@ -11,8 +12,12 @@
 
 namespace ort_ed {
 
-// The model as this sampler needs it: with its gradient or without.
-const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler);
+// The model as these samplers need it: with its gradient or without. Throws OptionError where one of them
+// would follow a gradient that does not see all that the model does with x.
+const EnergyModel& ModelFor(const LoadedModel& model, std::span<const Choice> samplers);
+inline const EnergyModel& ModelFor(const LoadedModel& model, const Choice& sampler) {
+  return ModelFor(model, std::span(&sampler, 1));
+}
 
 // The energy of a model as samplers and estimators see it, made when it is first asked for: to find the
 // couplings of a quadratic energy may take a while.

@@ -51,6 +51,7 @@ class PolicySampler final : public Sampler {
     for (int64_t i = 0; i < chains.dimension; ++i)
       distance += chains.state(chain)[i] != there.state(chain)[i] ? 1 : 0;
     ++chains.counters.acceptances;
+    chains.counters.moves += distance > 0 ? 1 : 0;
     chains.counters.bits_flipped += distance;
     std::ranges::copy(there.state(chain), chains.state(chain).begin());
     chains.energies[chain] = there.energies[chain];

@@ -204,10 +204,11 @@ void RunChains(const LoadedModel& loaded, const SampleStart& start, const Sample
 // Chains have nothing to say where there are none.
 Diagnostics CostOf(int64_t evaluations, double seconds) {
   Diagnostics diagnostics;
-  for (double* figure : {&diagnostics.acceptance_rate, &diagnostics.swap_rate, &diagnostics.jump_distance,
-                         &diagnostics.energy_ess, &diagnostics.energy_tail_ess, &diagnostics.energy_r_hat,
-                         &diagnostics.coordinate_ess, &diagnostics.coordinate_r_hat,
-                         &diagnostics.ess_per_second, &diagnostics.ess_per_evaluation})
+  for (double* figure :
+       {&diagnostics.acceptance_rate, &diagnostics.move_rate, &diagnostics.swap_rate,
+        &diagnostics.jump_distance, &diagnostics.energy_ess, &diagnostics.energy_tail_ess,
+        &diagnostics.energy_r_hat, &diagnostics.coordinate_ess, &diagnostics.coordinate_r_hat,
+        &diagnostics.ess_per_second, &diagnostics.ess_per_evaluation})
     *figure = std::nan("");
   diagnostics.energy_evaluations = evaluations;
   diagnostics.seconds = seconds;

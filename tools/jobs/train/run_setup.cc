@@ -26,6 +26,7 @@
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
 #include "tools/jobs/train/learning/open_masses.h"
+#include "trainer/autodiff/blind_spots.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/negatives/likelihood.h"
 
@@ -236,10 +237,19 @@ void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& 
   }
 }
 
+void RequireWholeGradient(const RunSetup& setup, const NegativeSource::Needs& needs) {
+  if (!needs.of_all) return;
+  if (const std::vector<BlindSpot> spots = FindBlindSpots(setup.model); !spots.empty())
+    throw OptionError(needs.option, fmt::format("follows the gradient of the energy, which would be noise: "
+                                                "{}; {}",
+                                                DescribeBlindSpots(spots), needs.instead));
+}
+
 // What a sampler will need of the model is tried before anything is written.
 void TryEnergy(RunSetup& setup) {
   const NegativeSource::Needs needs = setup.negatives->needs();
   if (!needs.energy) return;
+  RequireWholeGradient(setup, needs);
   try {
     setup.learner->CurrentEnergy(needs.gradient);
   } catch (const Error& error) {

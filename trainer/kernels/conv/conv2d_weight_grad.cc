@@ -5,6 +5,7 @@
 #include "trainer/kernels/conv/conv2d_grid.h"
 #include "trainer/kernels/conv/winograd.h"
 #include "trainer/kernels/native/outer_product_sum.h"
+#include "trainer/kernels/native/row_sum.h"
 
 namespace ort_ed {
 namespace {
@@ -23,7 +24,7 @@ class WeightGrad {
                         std::max<size_t>(shape.images, 1))),
         sum_(context.simd, output_.channels, gathered_ ? 1 : grid_.taps.size(),
              gathered_ ? grid_.taps.size() * input_.channels : input_.channels, parts_),
-        bias_sums_(parts_ * output_.channels) {}
+        bias_sums_(parts_, RowSum(output_.channels)) {}
 
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
     const size_t task_images = TaskImages(output_.pixels(), shape_.images);
@@ -40,7 +41,7 @@ class WeightGrad {
         for (size_t t = 0; t < taps; ++t) dw[(out * channels + c) * taps + t] = values[t * tap_stride + c];
       }
     });
-    if (dbias) AddBiasParts(dbias);
+    if (dbias) FinishParts(context_.simd, bias_sums_, output_.channels, dbias);
   }
 
  private:
@@ -61,8 +62,7 @@ class WeightGrad {
     float* gathered = scratch.Take<float>(gathered_floats);
 
     sum_.PackLeft(positions, dy, output_.channels, left);
-    context_.simd.add_rows(positions, output_.channels, dy, output_.channels,
-                           &bias_sums_[part * output_.channels]);
+    bias_sums_[part].Add(context_.simd, positions, dy, output_.channels);
     if (gathered_) {
       PointToGathered(images, x, gathered, right, rows);
     } else {
@@ -93,11 +93,6 @@ class WeightGrad {
     for (size_t p = 0; p < positions; ++p) rows[p] = right + p * sum_.panel();
   }
 
-  void AddBiasParts(float* dbias) const {
-    std::fill_n(dbias, output_.channels, 0.0f);
-    context_.simd.add_rows(parts_, output_.channels, bias_sums_.data(), output_.channels, dbias);
-  }
-
   const KernelContext& context_;
   const Conv2dShape& shape_;
   ImageShape input_, output_;
@@ -105,7 +100,7 @@ class WeightGrad {
   bool gathered_;  // all taps of a position in one row
   size_t parts_;
   OuterProductSum sum_;
-  std::vector<float> bias_sums_;  // [part][out channel]
+  std::vector<RowSum> bias_sums_;  // of each part
 };
 
 }  // namespace

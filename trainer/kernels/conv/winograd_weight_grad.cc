@@ -4,6 +4,7 @@
 #include "trainer/kernels/conv/winograd.h"
 #include "trainer/kernels/conv/winograd_tiles.h"
 #include "trainer/kernels/native/outer_product_sum.h"
+#include "trainer/kernels/native/row_sum.h"
 
 namespace ort_ed {
 namespace {
@@ -34,17 +35,17 @@ class TiledWeightGrad {
         zeros_(std::max(shape.in_channels, shape.out_channels)) {}
 
   void Run(const float* x, const float* dy, float* dw, float* dbias) {
-    if (dbias) std::fill_n(dbias, shape_.out_channels, 0.0f);
+    RowSum bias(shape_.out_channels);
     for (size_t first = 0; first < shape_.images; first += held_images_) {
       const size_t images = std::min(held_images_, shape_.images - first);
       context_.run_tasks(images, [&](size_t n) {
         TransformImage(n, x + (first + n) * tiling_.source.size(), dy + (first + n) * tiling_.result.size());
       });
       context_.run_tasks(kProducts, [&](size_t product) { Sum(product, images * tiling_.tiles()); });
-      if (dbias)
-        context_.simd.add_rows(images, shape_.out_channels, image_bias_.data(), shape_.out_channels, dbias);
+      if (dbias) bias.Add(context_.simd, images, image_bias_.data(), shape_.out_channels);
     }
-    sum_.FillEmptyParts();
+    if (dbias) bias.Finish(context_.simd, dbias);
+    sum_.FinishParts();
     context_.run_tasks(shape_.out_channels,
                        [&](size_t out) { Finish(out, dw + out * shape_.in_channels * 9); });
   }

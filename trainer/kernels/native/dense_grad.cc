@@ -5,6 +5,7 @@
 
 #include "trainer/kernels/native/dense.h"
 #include "trainer/kernels/native/outer_product_sum.h"
+#include "trainer/kernels/native/row_sum.h"
 #include "trainer/kernels/native/single_output.h"
 
 namespace ort_ed {
@@ -35,7 +36,7 @@ class Backward {
         swish_(swish),
         gradients_(gradients),
         parts_(PartCount(shape)),
-        bias_sums_(parts_ * shape.out),
+        bias_sums_(parts_, RowSum(shape.out)),
         beta_sums_(parts_) {
     if (gradients.dx) {
       weights_.emplace(context, shape.out, shape.in, operands.w, !shape.transposed);
@@ -54,10 +55,7 @@ class Backward {
         if (values != result) std::copy_n(values, columns, result);
       });
     }
-    if (gradients_.dbias) {
-      std::fill_n(gradients_.dbias, shape_.out, 0.0f);
-      context_.simd.add_rows(parts_, shape_.out, bias_sums_.data(), shape_.out, gradients_.dbias);
-    }
+    if (gradients_.dbias) FinishParts(context_.simd, bias_sums_, shape_.out, gradients_.dbias);
     if (gradients_.dbeta) {
       *gradients_.dbeta = static_cast<float>(std::accumulate(beta_sums_.begin(), beta_sums_.end(), 0.0));
     }
@@ -111,8 +109,7 @@ class Backward {
 
   void RunBlock(size_t part, const Block& block, const Buffers& buffers) {
     const Rows dz = PreActivationGradients(part, block, buffers.dz);
-    if (gradients_.dbias)
-      context_.simd.add_rows(block.count, shape_.out, dz.first, dz.stride, &bias_sums_[part * shape_.out]);
+    if (gradients_.dbias) bias_sums_[part].Add(context_.simd, block.count, dz.first, dz.stride);
     ReadAhead ahead = AfterBlock(block);
     if (weights_) MultiplyByWeights(block, dz, ahead);
     if (sum_) AddToSum(part, block, dz, buffers, ahead);
@@ -173,7 +170,7 @@ class Backward {
   const SwishResult* swish_;
   const DenseGradients& gradients_;
   size_t parts_;
-  std::vector<float> bias_sums_;  // [part][out]
+  std::vector<RowSum> bias_sums_;  // of each part
   std::vector<double> beta_sums_;
   std::optional<PackedPanels> weights_;  // if dx is wanted
   std::vector<float> zeros_;

@@ -1,7 +1,9 @@
 #include "trainer/kernels/native/outer_product_sum.h"
 
+#include <algorithm>
 #include <cstring>
-#include <utility>
+#include <functional>
+#include <span>
 
 namespace ort_ed {
 namespace {
@@ -30,7 +32,8 @@ OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, s
       parts_(parts),
       first_(row_size_ == taps * right_columns ? result : nullptr),
       sums_((parts - (first_ != nullptr)) * left_columns * row_size_ * sizeof(float)),
-      empty_(parts, true) {}
+      positions_(parts),
+      aside_(parts) {}
 
 size_t OuterProductSum::Parts(size_t positions, size_t size, size_t min_part_positions) {
   // Not more memory than a large layer can spare.
@@ -67,15 +70,34 @@ void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, 
   }
 }
 
-void OuterProductSum::FillEmptyParts() {
+void OuterProductSum::PutAside(size_t part) {
+  const std::span<const float> sums(Part(part), left_columns_ * row_size_);
+  std::vector<float>& aside = aside_[part];
+  if (aside.empty()) {
+    aside.assign(sums.begin(), sums.end());
+  } else {
+    std::ranges::transform(aside, sums, aside.begin(), std::plus());
+  }
+  positions_[part] = 0;
+}
+
+void OuterProductSum::FinishParts() {
   for (size_t part = 0; part < parts_; ++part) {
-    if (std::exchange(empty_[part], false)) std::fill_n(Part(part), left_columns_ * row_size_, 0.0f);
+    if (!aside_[part].empty()) {
+      PutAside(part);
+      std::ranges::copy(aside_[part], Part(part));
+      aside_[part].clear();
+    } else if (positions_[part] == 0) {
+      std::fill_n(Part(part), left_columns_ * row_size_, 0.0f);
+    }
   }
 }
 
 void OuterProductSum::Add(size_t part, size_t positions, const float* packed_left, const float* const* right,
                           size_t block_stride, ReadAhead& ahead) {
-  const bool add = !std::exchange(empty_[part], false);
+  if (positions_[part] + positions > kLongestSum && positions_[part] > 0) PutAside(part);
+  const bool add = positions_[part] > 0;
+  positions_[part] += positions;
   for (size_t block = 0; block < right_blocks_; ++block) {
     for (size_t l = 0; l < left_columns_; l += kRows) {
       const auto outer_products = simd_.outer_products[std::min(kRows, left_columns_ - l) - 1];

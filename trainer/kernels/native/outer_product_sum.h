@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "trainer/kernels/native/gemm.h"
+#include "trainer/kernels/native/row_sum.h"
 
 namespace ort_ed {
 
 // The sum of outer products that is the weight gradient of dense layers and convolutions:
 //   sum[l, tap, r] = sum over positions p of left[p, l] * right[tap, p, r].
 // The caller splits the positions into parts (by their number alone) that are summed separately, one thread
-// each, and added in order at the end, so that the result does not depend on the number of threads.
+// each, and added in order at the end, so that the result does not depend on the number of threads. Inside a
+// part, sums longer than kLongestSum are sums of such sums.
 class OuterProductSum {
  public:
   // `result`, if there is one, has room for left_columns x taps x right_columns sums. Where these need no
@@ -45,8 +47,8 @@ class OuterProductSum {
   // The steps of `ahead` that Add() takes.
   size_t TileCount() const { return DivideUp(left_columns_, SimdKernels::kRows) * taps_ * right_blocks_; }
 
-  // Parts to which nothing was added become zero. Before Row().
-  void FillEmptyParts();
+  // After the last Add(), before Row().
+  void FinishParts();
   // The sums of a part: [tap][right_blocks() * panel()].
   const float* Row(size_t part, size_t l) const { return Part(part) + l * row_size_; }
 
@@ -55,7 +57,7 @@ class OuterProductSum {
   template <typename Take>
   void Finish(const TaskRunner& run_tasks, Take take) {
     constexpr size_t kTaskRows = 8;
-    FillEmptyParts();
+    FinishParts();
     run_tasks(DivideUp(left_columns_, kTaskRows), [&](size_t task) {
       const size_t end = std::min(left_columns_, (task + 1) * kTaskRows);
       for (size_t l = task * kTaskRows; l < end; ++l) take(l, AddParts(l));
@@ -68,14 +70,16 @@ class OuterProductSum {
     return part == 0 ? first_ : sums_.floats() + (part - 1) * left_columns_ * row_size_;
   }
   const float* AddParts(size_t l);
+  void PutAside(size_t part);
 
   const SimdKernels& simd_;
   size_t left_columns_, taps_, right_columns_, panel_, right_blocks_;
   size_t row_size_;  // taps * right_blocks * panel
   size_t parts_;
-  float* first_;             // the first part, if the caller keeps it
-  AlignedBuffer sums_;       // the others: [part][l][tap][r]
-  std::vector<char> empty_;  // parts to which nothing was added; no vector<bool>, since threads share it
+  float* first_;                           // the first part, if the caller keeps it
+  AlignedBuffer sums_;                     // the others: [part][l][tap][r]
+  std::vector<size_t> positions_;          // in the sums of each part
+  std::vector<std::vector<float>> aside_;  // of each part: the sum of its earlier sums
 };
 
 }  // namespace ort_ed

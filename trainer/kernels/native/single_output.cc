@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "trainer/kernels/native/row_sum.h"
+
 namespace ort_ed {
 namespace {
 
@@ -31,8 +33,9 @@ void SingleOutputGrad(const KernelContext& context, const DenseShape& shape, con
                                          sums.empty() ? nullptr : &sums[part * in]);
             });
   if (dw) {
-    std::fill_n(dw, in, 0.0f);
-    context.simd.add_rows(parts, in, sums.data(), in, dw);
+    RowSum total(in);
+    total.Add(context.simd, parts, sums.data(), in);
+    total.Finish(context.simd, dw);
   }
   if (dbias) *dbias = static_cast<float>(std::accumulate(dy, dy + shape.rows, 0.0));
 }

@@ -5,6 +5,7 @@
 #include "trainer/kernels/ops/conv_ops.h"
 #include "trainer/kernels/ops/dense_ops.h"
 #include "trainer/kernels/ops/elementwise_op.h"
+#include "trainer/kernels/ops/sum_rows_op.h"
 
 namespace ort_ed {
 namespace {
@@ -21,9 +22,10 @@ Ort::CustomOpDomain MakeDomain() {
 
 void RegisterCpuKernels(Ort::SessionOptions& options) {
   // Never destroyed: a session in a global variable may outlive it.
-  static const Ort::CustomOpDomain& domain = *new Ort::CustomOpDomain(
-      MakeDomain<SwishOp, SwishGradOp, DenseOp, DenseGradOp, DenseSwishOp, DenseSwishGradOp, ConvOp,
-                 ConvInputGradOp, ConvWeightGradOp, ChannelsLastOp, ChannelsFirstOp, ElementwiseOp>());
+  static const Ort::CustomOpDomain& domain =
+      *new Ort::CustomOpDomain(MakeDomain<SwishOp, SwishGradOp, DenseOp, DenseGradOp, DenseSwishOp,
+                                          DenseSwishGradOp, ConvOp, ConvInputGradOp, ConvWeightGradOp,
+                                          ChannelsLastOp, ChannelsFirstOp, ElementwiseOp, SumRowsOp>());
   options.Add(domain);
 }
 

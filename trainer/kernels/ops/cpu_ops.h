@@ -20,6 +20,8 @@ namespace ort_ed {
 //   ConvWeightGrad(x, dy, w) -> dw, dbias?  the same; w only for its shape
 //   ChannelsLast(x) -> y                    [n, c, h, w] to [n, h, w, c]
 //   ChannelsFirst(x) -> y                   [n, h, w, c] to [n, c, h, w]
+//   SumRows(x) -> sum                       over the first `axes` axes, which stay with extent 1 if keepdims
+//                                           = 1; what millions of rows add up to keeps its digits
 //   Elementwise(inputs...) -> results...    vectors of `size` elements, or numbers; program: an operation (0
 //   to
 //                                           4: Add, Sub, Mul, Div, Sqrt) and two values for each instruction,

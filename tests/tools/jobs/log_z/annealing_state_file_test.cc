@@ -124,10 +124,10 @@ TEST_F(AnnealingStateOnDisk, OfAnotherPlanNamesWhatDiffers) {
 }
 
 TEST_F(AnnealingStateOnDisk, OfAnOlderVersionIsRefusedByName) {
-  const auto bytes = nlohmann::json::to_cbor({{"format", "ort-ed annealing 3"}});
+  const auto bytes = nlohmann::json::to_cbor({{"format", "ort-ed annealing 4"}});
   WriteBytes(path_, fmt::format("{:08x}", crc32_z(0, bytes.data(), bytes.size())) +
                         std::string(bytes.begin(), bytes.end()));
-  ExpectRefused(plan_, "another version of ort-ed (ort-ed annealing 3, not ort-ed annealing 4)");
+  ExpectRefused(plan_, "another version of ort-ed (ort-ed annealing 4, not ort-ed annealing 5)");
 }
 
 TEST_F(AnnealingStateOnDisk, ThreadsAndDefaultsThatAreSpelledOutMayChange) {

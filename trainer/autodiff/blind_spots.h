@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+namespace ort_ed {
+
+// A node through which an energy depends on x in a way that its gradient does not see.
+struct BlindSpot {
+  std::string node;
+  std::string op;  // with its domain if it is not a standard operator
+};
+
+std::vector<BlindSpot> NameBlindSpots(const std::vector<onnx::NodeProto>& nodes);
+
+// Casts to integers, comparisons, ArgMax, rounding and the like on the way from x to the energy, see
+// NodesWithoutSlope(). Throws kBadModel.
+std::vector<BlindSpot> FindBlindSpots(const onnx::ModelProto& energy_model);
+
+// "the energy depends on x through Cast (node 'c') and 2 more nodes, whose derivative is zero"; of one or
+// more.
+std::string DescribeBlindSpots(const std::vector<BlindSpot>& spots);
+// What the option `gradient` of a sampler that would follow such a gradient has to say.
+std::string RefusalOfBlindGradient(const std::vector<BlindSpot>& spots);
+
+}  // namespace ort_ed
