@@ -105,9 +105,10 @@ struct Learner::Impl {
     return std::vector<float>(parameters.size());
   }
 
-  // To look for long vectors takes a session: only graphs that know the length of the flat ones have such.
+  // To look for long vectors takes a session: only the graph of a whole step has such of a length that is
+  // known.
   bool MayFuse(StepGraphKind kind) const {
-    return options.has_cpu_kernels() && graphs->KnowsFlatSize(kind) && FlatSize() >= kShortestFused;
+    return options.has_cpu_kernels() && kind == StepGraphKind::kStep && FlatSize() >= kShortestFused;
   }
 
   int64_t FlatSize() const { return TotalSize(slots()); }
@@ -273,14 +274,13 @@ struct Learner::Impl {
     return losses;
   }
 
-  // Runs a graph on every piece of the flat vectors, or on the whole where it knows how long that is; `bind`
-  // binds what is not the same for all such graphs.
+  // Runs a graph on every piece of the flat vectors; `bind` binds what is not the same for all such graphs.
   // Returns the sum of the squares that it reports.
   template <typename Bind>
   double SumOverPieces(StepGraphKind kind, Bind&& bind) {
     double sum = 0;
     DeviceSession& session = Session(kind);
-    for (const Groups& piece : Cut(FlatSize(), graphs->KnowsFlatSize(kind) ? FlatSize() : kPieceSize)) {
+    for (const Groups& piece : Cut(FlatSize(), kPieceSize)) {
       std::array<float, 1> squares{};
       session.BindInput(step_tensor::kGradient, Slice(gradient, piece.first, {piece.count}));
       for (size_t i = 0; i < kinds.size(); ++i)

@@ -24,11 +24,6 @@ constexpr char kPrefix[] = "ort_ed/";
 
 [[noreturn]] void BadModel(const std::string& message) { throw Error(ErrorCode::kBadModel, message); }
 
-// Our own kernels update in place without vectors of their own: there is no need to do it by pieces.
-bool IsOfWholeVectors(StepGraphKind kind, const LearnerOptions& options) {
-  return kind == StepGraphKind::kStep || (kind == StepGraphKind::kApply && options.has_cpu_kernels());
-}
-
 // Means and variances that BatchNormalization takes from its data elsewhere: a gradient step may well make a
 // variance negative.
 std::set<std::string> Statistics(const onnx::ModelProto& model) {
@@ -131,8 +126,7 @@ class StepGraphs::Assembly {
   }
 
   onnx::ModelProto Complete(StepGraphKind kind) {
-    kind_ = kind;
-    flat_size_ = IsOfWholeVectors(kind, options_) ? TotalSize(slots_) : kAnyLength;
+    flat_size_ = kind == StepGraphKind::kStep ? TotalSize(slots_) : kAnyLength;
     switch (kind) {
       case StepGraphKind::kStep:
         AddStep();
@@ -338,7 +332,7 @@ class StepGraphs::Assembly {
     if (strength == 0) return {&builder_, ""};
     const std::vector<float> strengths = PenaltyVector(strength, patterns, key, slots_);
     if (strengths.empty()) return builder_.Scalar(static_cast<float>(strength));
-    return kind_ == StepGraphKind::kStep ? builder_.Constant(std::vector{flat_size_}, strengths) : Flat(name);
+    return flat_size_ == kAnyLength ? Flat(name) : builder_.Constant(std::vector{flat_size_}, strengths);
   }
 
   static constexpr int64_t kAnyLength = -1;
@@ -347,7 +341,6 @@ class StepGraphs::Assembly {
   const LearnerOptions& options_;
   BatchShape batch_;
   std::vector<ParameterSlot> slots_;
-  StepGraphKind kind_ = StepGraphKind::kStep;
   int64_t flat_size_ = kAnyLength;
   onnx::ModelProto model_;
   GraphBuilder builder_;
@@ -404,8 +397,6 @@ StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& optio
 StepGraphs::~StepGraphs() = default;
 
 const std::vector<ParameterSlot>& StepGraphs::slots() const { return slots_; }
-
-bool StepGraphs::KnowsFlatSize(StepGraphKind kind) const { return IsOfWholeVectors(kind, options_); }
 
 onnx::ModelProto StepGraphs::Make(StepGraphKind kind) {
   if (HasParameterGradients(kind)) {

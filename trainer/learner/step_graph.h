@@ -102,9 +102,6 @@ class StepGraphs {
   // model cannot be differentiated by its input.
   onnx::ModelProto Make(StepGraphKind kind);
 
-  // Whether a graph is for flat vectors of all parameters; else for pieces of any length.
-  bool KnowsFlatSize(StepGraphKind kind) const;
-
  private:
   class Assembly;
   PreparedModel network_;

@@ -94,7 +94,7 @@ void ReportOptions::Describe(Declare<ReportOptions>& declare) {
   declare("estimator", &Self::estimator, EstimatorTable, "how log Z is found").When("likelihood", "true");
   declare("samples", &Self::samples, "[10, 1e6]", "of the model, each from a chain of its own");
   declare("steps", &Self::steps, "[2, 1e12]", "of each chain; a step of gibbs is a sweep over all variables");
-  declare("sampler", &Self::sampler, SamplerTable, "how chains move");
+  declare("sampler", &Self::sampler, SampleTable, "how chains move, or exact: no chains");
   declare("seed", &Self::seed, "[0, inf)", "of samples, noise, and the chains of log Z");
   declare("threads", &Self::threads, "[0, inf)", "threads; 0: all cores");
 }

@@ -20,7 +20,7 @@ struct ReportOptions {
   Choice estimator = "known";
   int64_t samples = 300;
   int64_t steps = 100;
-  Choice sampler = "gibbs";
+  Choice sampler = "auto";
   uint64_t seed = 0;
   int threads = 0;
 

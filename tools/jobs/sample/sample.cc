@@ -20,21 +20,6 @@ struct NoOptions {
   static void Describe(Declare<NoOptions>&) {}
 };
 
-// What the option may hold: the samplers, and what stands in their place.
-KindTable SampleTable() {
-  KindTable table = SamplerTable();
-  const Schema& gibbs = FindSampler(kGibbs).schema();
-  table.rows.insert(table.rows.begin(),
-                    {{kAuto,
-                      "exact where there are up to 2^14 states and no option is about chains; else refill "
-                      "where the base is "
-                      "learned and nothing is known of the rows; else gibbs",
-                      &gibbs},
-                     {kExact, "no chains: independent draws, by the probabilities of all states, up to 2^20",
-                      &SchemaOf<NoOptions>()}});
-  return table;
-}
-
 void Keep(const std::vector<uint8_t>& values, int64_t dimension, const SampleSinks& sinks,
           SampleResult& result) {
   const int64_t rows = std::ssize(values) / dimension;
@@ -251,6 +236,19 @@ void DrawExactly(const LoadedModel& loaded, const SampleStart& start, const Samp
 }
 
 }  // namespace
+
+KindTable SampleTable() {
+  KindTable table = SamplerTable();
+  const Schema& gibbs = FindSampler(kGibbs).schema();
+  table.rows.insert(table.rows.begin(),
+                    {{kAuto,
+                      "exact where there are up to 2^14 states and no option is about chains; else refill "
+                      "where the base is learned and nothing is known of the rows; else gibbs",
+                      &gibbs},
+                     {kExact, "no chains: independent draws, by the probabilities of all states, up to 2^20",
+                      &SchemaOf<NoOptions>()}});
+  return table;
+}
 
 void SampleOptions::Describe(Declare<SampleOptions>& declare) {
   using Self = SampleOptions;

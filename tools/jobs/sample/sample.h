@@ -15,6 +15,9 @@
 
 namespace ort_ed {
 
+// The samplers, and what stands in their place: `exact` and `auto`.
+KindTable SampleTable();
+
 struct SampleOptions {
   static constexpr int64_t kSteps = 1000;
 

@@ -102,7 +102,7 @@ TEST_F(NeighbourRun, RefusesBeforeAnythingIsWritten) {
       energy = Squeeze(column, axis)
     })"));
   refuses(Small(Choice(dir_.File("mine.onnx")), {"ratio-matching", {{"sites", 3}, {"guided", true}}}),
-          "guided needs the gradient", "draw all alike");
+          "guided follows the gradient", "draw all alike");
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ int64_t PeakOfTraining(const Size& size) {
     options.data.data = data;
     options.network.model.options["hidden"] = std::vector<int64_t>{size.hidden, size.hidden};
     options.batch.batch_size = size.batch_size;
+    options.contrast.method = "bernoulli";
     options.contrast.negatives = size.negatives;
     options.run.steps = 4;
     options.run.threads = 2;
