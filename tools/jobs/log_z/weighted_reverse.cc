@@ -1,10 +1,9 @@
 #include "tools/jobs/log_z/weighted_reverse.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include <fmt/format.h>
+#include "sampler/log_z/reliability.h"
 
 namespace ort_ed {
 
@@ -25,13 +24,11 @@ LogZEstimate CountByWeight(LogZEstimate estimate, std::span<const double> revers
   const auto n = static_cast<double>(chains);
   estimate.standard_error = chains > 1 ? std::sqrt(squares / n / (n - 1)) : product.standard_error;
   // Few starts that carry the weight tell as little as few chains.
-  constexpr double kFewest = 20;
-  estimate.effective_samples = std::min(product.effective, start.effective);
-  if (estimate.warning.empty() && estimate.effective_samples < kFewest)
-    estimate.warning = fmt::format(
-        "only {:.1f} effective chains of {}: neither the estimate nor its error is reliable; take more "
-        "temperatures, then more chains",
-        estimate.effective_samples, chains);
+  const WeightSummary& weaker = product.effective < start.effective ? product : start;
+  estimate.effective_samples = weaker.effective;
+  if (estimate.warning.empty())
+    estimate.warning = WhyUnreliable(weaker, static_cast<int64_t>(chains), "chains",
+                                     "take more temperatures, then more chains");
   return estimate;
 }
 
