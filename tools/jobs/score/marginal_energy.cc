@@ -1,6 +1,7 @@
 #include "tools/jobs/score/marginal_energy.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -83,21 +84,21 @@ void MarginalEnergy::Energy(std::span<const uint8_t> rows, std::span<float> ener
                             const std::function<void()>& look) {
   const auto dimension = static_cast<size_t>(variables_.dimension());
   std::vector<uint8_t> filled(rows.begin(), rows.end());
-  std::vector<size_t> with_holes;
+  std::map<size_t, std::vector<int64_t>> holes;  // what is missing, by row
   for (size_t i = 0; i < energies.size(); ++i) {
-    const auto missing = MissingVariables(rows.subspan(i * dimension, dimension), variables_);
+    auto missing = MissingVariables(rows.subspan(i * dimension, dimension), variables_);
     for (const int64_t v : missing) variables_.SetState(filled.data() + i * dimension, v, 0);
-    if (!missing.empty()) with_holes.push_back(i);
+    if (!missing.empty()) holes.emplace(i, std::move(missing));
   }
   model_.Energy(filled, energies);
-  for (const size_t i : with_holes) {
+  for (const auto& [i, missing] : holes) {
     look();
-    energies[i] = static_cast<float>(-Sum(rows.subspan(i * dimension, dimension)));
+    energies[i] = static_cast<float>(-Sum(rows.subspan(i * dimension, dimension), missing));
   }
 }
 
-double MarginalEnergy::Sum(std::span<const uint8_t> row) {
-  const auto open = std::make_shared<OpenEnergy>(energy_, row, variables_, MissingVariables(row, variables_));
+double MarginalEnergy::Sum(std::span<const uint8_t> row, const std::vector<int64_t>& missing) {
+  const auto open = std::make_shared<OpenEnergy>(energy_, row, variables_, missing);
   ++found_.rows;
   const std::optional<int64_t> states = CountStates(open->variables());
   if (states && *states <= kMostSummedStates) return ExactLogZ(*open).log_z;

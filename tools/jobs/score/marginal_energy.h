@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "ort_ed/energy_function.h"
 #include "ort_ed/energy_model.h"
@@ -32,7 +33,7 @@ class MarginalEnergy {
   const MarginalisedRows& found() const { return found_; }
 
  private:
-  double Sum(std::span<const uint8_t> row);
+  double Sum(std::span<const uint8_t> row, const std::vector<int64_t>& missing);
 
   EnergyModel model_;
   std::shared_ptr<const EnergyFunction> energy_;
