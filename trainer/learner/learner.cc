@@ -105,10 +105,10 @@ struct Learner::Impl {
     return std::vector<float>(parameters.size());
   }
 
-  // To look for long vectors takes a session: only the graph of a whole step has such of a length that is
-  // known.
+  // To look for long vectors takes a session: only these graphs have some.
   bool MayFuse(StepGraphKind kind) const {
-    return options.has_cpu_kernels() && kind == StepGraphKind::kStep && FlatSize() >= kShortestFused;
+    return options.has_cpu_kernels() && FlatSize() >= kShortestFused &&
+           (kind == StepGraphKind::kStep || kind == StepGraphKind::kApply);
   }
 
   int64_t FlatSize() const { return TotalSize(slots()); }

@@ -18,20 +18,27 @@ namespace {
 
 constexpr size_t kFewestNodes = 3;
 
-std::optional<int64_t> LengthOfVector(const TensorInfos& infos, const std::string& tensor) {
+constexpr Extent kOne = {.value = 1, .symbol = {}};
+
+std::optional<Extent> LengthOfVector(const TensorInfos& infos, const std::string& tensor) {
   const auto found = infos.find(tensor);
   if (found == infos.end() || found->second.type != onnx::TensorProto::FLOAT || !found->second.has_rank)
     return {};
   const TensorInfo& info = found->second;
   if (info.rank() > 1) return {};
-  return info.rank() == 0 ? 1 : info.shape[0].value;
+  return info.rank() == 0 ? kOne : info.shape[0];
 }
 
-int64_t LongestVector(const onnx::GraphProto& graph, const TensorInfos& infos) {
-  int64_t longest = 0;
+// The greatest number, or a symbol where no number is great.
+std::optional<Extent> LongestVector(const onnx::GraphProto& graph, const TensorInfos& infos) {
+  std::optional<Extent> longest;
   for (const auto& node : graph.node()) {
     if (!FindElementwiseOp(node.op_type()) || !node.domain().empty()) continue;
-    longest = std::max(longest, LengthOfVector(infos, node.output(0)).value_or(0));
+    const std::optional<Extent> length = LengthOfVector(infos, node.output(0));
+    if (!length) continue;
+    if (length->known() ? length->value >= std::max(kShortestFused, longest ? longest->value : 0)
+                        : !longest && !length->symbol.empty())
+      longest = length;
   }
   return longest;
 }
@@ -39,7 +46,7 @@ int64_t LongestVector(const onnx::GraphProto& graph, const TensorInfos& infos) {
 // The nodes of a graph in three groups, in an order in which they can run: what does not need the fused node,
 // the members of the fused node, and what needs its results.
 struct Grouping {
-  Grouping(const onnx::GraphProto& graph, const TensorInfos& infos, int64_t length) {
+  Grouping(const onnx::GraphProto& graph, const TensorInfos& infos, const Extent& length) {
     std::set<std::string> inside, after_fused;
     for (const auto& node : graph.node()) {
       const auto needs = [&](const std::set<std::string>& tensors) {
@@ -55,13 +62,15 @@ struct Grouping {
     }
   }
 
-  static bool CanJoin(const onnx::NodeProto& node, const TensorInfos& infos, int64_t length) {
+  static bool CanJoin(const onnx::NodeProto& node, const TensorInfos& infos, const Extent& length) {
     if (!node.domain().empty() || !FindElementwiseOp(node.op_type())) return false;
-    if (LengthOfVector(infos, node.output(0)) != length) return false;
-    return std::ranges::all_of(node.input(), [&](const std::string& input) {
-      const auto operand = LengthOfVector(infos, input);
-      return operand == length || operand == 1;
-    });
+    const auto is = [&](const std::string& tensor, const Extent& wanted) {
+      const std::optional<Extent> found = LengthOfVector(infos, tensor);
+      return found && SameExtent(*found, wanted);
+    };
+    return is(node.output(0), length) && std::ranges::all_of(node.input(), [&](const std::string& input) {
+             return is(input, length) || is(input, kOne);
+           });
   }
 
   std::vector<const onnx::NodeProto*> before, members, after;
@@ -85,7 +94,7 @@ std::set<std::string> TensorsWanted(const onnx::GraphProto& graph, const Groupin
   return wanted;
 }
 
-onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups, int64_t length) {
+onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups, const Extent& length) {
   onnx::NodeProto fused;
   fused.set_name(groups.members.front()->name() + "/fused");
   fused.set_op_type("Elementwise");
@@ -98,7 +107,7 @@ onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups,
       if (!made.count(input) && number.emplace(input, fused.input_size()).second) fused.add_input(input);
     }
   }
-  AddAttribute(fused, "size", onnx::AttributeProto::INT).set_i(length);
+  AddAttribute(fused, "size", onnx::AttributeProto::INT).set_i(length.value);
   onnx::AttributeProto& program = AddAttribute(fused, "program", onnx::AttributeProto::INTS);
   onnx::AttributeProto& results = AddAttribute(fused, "results", onnx::AttributeProto::INTS);
   const std::set<std::string> wanted = TensorsWanted(graph, groups);
@@ -120,11 +129,11 @@ onnx::NodeProto FusedNode(const onnx::GraphProto& graph, const Grouping& groups,
 void FuseElementwise(onnx::ModelProto& model) {
   onnx::GraphProto& graph = *model.mutable_graph();
   const TensorInfos infos = InferShapesOfArrays(model);
-  const int64_t length = LongestVector(graph, infos);
-  if (length < kShortestFused) return;
-  const Grouping groups(graph, infos, length);
+  const std::optional<Extent> length = LongestVector(graph, infos);
+  if (!length) return;
+  const Grouping groups(graph, infos, *length);
   if (groups.members.size() < kFewestNodes) return;
-  const onnx::NodeProto fused = FusedNode(graph, groups, length);
+  const onnx::NodeProto fused = FusedNode(graph, groups, *length);
   if (fused.input_size() > kMaxElementwiseInputs || fused.output_size() > kMaxElementwiseOutputs) return;
 
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;

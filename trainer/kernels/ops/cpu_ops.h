@@ -22,11 +22,10 @@ namespace ort_ed {
 //   ChannelsFirst(x) -> y                   [n, h, w, c] to [n, c, h, w]
 //   SumRows(x) -> sum                       over the first `axes` axes, which stay with extent 1 if keepdims
 //                                           = 1; what millions of rows add up to keeps its digits
-//   Elementwise(inputs...) -> results...    vectors of `size` elements, or numbers; program: an operation (0
-//   to
-//                                           4: Add, Sub, Mul, Div, Sqrt) and two values for each instruction,
-//                                           values: the inputs, then what the instructions made; results:
-//                                           values
+//   Elementwise(inputs...) -> results...    vectors of `size` elements (-1: as many as the longest has), or
+//                                           numbers; program: an operation (SimdKernels::Elementwise) and
+//                                           two values for each instruction, values: the inputs, then what
+//                                           the instructions made; results: values
 
 // Makes the operators known to the session. Sessions whose model does not use them are not affected.
 void RegisterCpuKernels(Ort::SessionOptions& options);
