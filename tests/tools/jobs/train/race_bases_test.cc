@@ -17,10 +17,10 @@ namespace {
 constexpr int64_t kColumns = 9;
 
 // Every third bit is the exclusive or of the two before it, which no sum of pairs can tell.
-RowTable Parities(int64_t rows) {
-  RowTable table{.rows = rows, .columns = kColumns, .values = {}};
+RowTable Parities(int64_t rows, int64_t columns = kColumns) {
+  RowTable table{.rows = rows, .columns = columns, .values = {}};
   RandomStream random(1, 2, 3, 4);
-  for (int64_t i = 0; i < rows * kColumns; ++i) {
+  for (int64_t i = 0; i < rows * columns; ++i) {
     const auto bit = static_cast<uint8_t>(random.Below(2));
     const auto& made = table.values;
     table.values.push_back(i % 3 == 2 ? static_cast<uint8_t>(made[i - 1] ^ made[i - 2]) : bit);
@@ -52,6 +52,27 @@ TEST(RaceBases, TakesWhatMakesHeldOutRowsLikely) {
   EXPECT_TRUE(hidden == chosen->options.end() || FormatOption(hidden->second) != "1");
   EXPECT_EQ(FormatOption(chosen->options.at("base_order")), "ascending");
   EXPECT_EQ(chosen->options, RaceBases(options, dataset, {}, quiet)->options);
+}
+
+class Listener final : public Observer {
+ public:
+  void OnNotice(const std::string& text) override { told += text; }
+  std::string told;
+};
+
+std::string Told(int64_t columns) {
+  TrainOptions options = Racing();
+  options.network.base.options["base_steps"] = int64_t{1};
+  Listener listener;
+  RaceBases(options, std::make_shared<Dataset>(DatasetFromRows(Parities(40, columns), options.data, 0)), {},
+            listener);
+  return listener.told;
+}
+
+TEST(RaceBases, WideRowsHaveNoTimeForAMixture) {
+  EXPECT_THAT(Told(kColumns), testing::HasSubstr("a mixture of four"));
+  EXPECT_THAT(Told(1200), testing::AllOf(testing::HasSubstr("little penalty"),
+                                         testing::Not(testing::HasSubstr("mixture"))));
 }
 
 TEST(RaceBases, ARunThatIsCutGoesOnToTheSameModel) {

@@ -13,24 +13,42 @@ namespace ort_ed {
 namespace {
 
 constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500, kTimedValidations = 5;
+constexpr int64_t kUnits = 500, kMixed = 4, kMixedUnits = 300;
+// Rows of about a thousand variables and more would else race for longer than the rest takes.
+constexpr int64_t kMostMixedWeights = 6'000'000, kMostWork = 3'000'000'000;  // the latter: weights x steps
 
 struct Candidate {
   const char* name;
   OptionMap options;
 };
 
+// With connections from every variable to all behind it.
+int64_t CountWeights(const Dataset& dataset, int64_t units) {
+  const int64_t columns = dataset.training->columns();
+  return columns * (columns + 2 * units);
+}
+
+Candidate Mixture(const Dataset& dataset) {
+  return {"a mixture of four",
+          {{"base_orders", kMixed},
+           {"base_hidden", std::vector<int64_t>{kMixedUnits}},
+           {"base_dropout", 0.2},
+           {"base_l1", PenaltyOfARow(0.25, dataset)}}};
+}
+
+Candidate HardlyPenalised(const Dataset& dataset) {
+  return {"one with little penalty", {{"base_dropout", 0.2}, {"base_l1", PenaltyOfARow(0.05, dataset)}}};
+}
+
 // Which of them is best depends on how many rows there are and how far they are from a sum of pairs:
 // docs/training.md has the trials.
 std::vector<Candidate> Candidates(const Dataset& dataset) {
   const auto l1 = [&](double of_all_rows) { return PenaltyOfARow(of_all_rows, dataset); };
+  const bool wide = kMixed * CountWeights(dataset, kMixedUnits) > kMostMixedWeights;
   return {
       {"one network", {{"base_dropout", 0.2}, {"base_l1", l1(1)}}},
       {"one with strong dropout", {{"base_dropout", 0.5}, {"base_l1", l1(2)}}},
-      {"a mixture of four",
-       {{"base_orders", int64_t{4}},
-        {"base_hidden", std::vector<int64_t>{300}},
-        {"base_dropout", 0.2},
-        {"base_l1", l1(0.25)}}},
+      wide ? HardlyPenalised(dataset) : Mixture(dataset),
       {"direct connections",
        {{"base_hidden", std::vector<int64_t>{1}}, {"base_dropout", 0.0}, {"base_l1", l1(4)}}},
   };
@@ -50,9 +68,11 @@ TrainOptions WithBase(TrainOptions options, const OptionMap& candidate) {
   return options;
 }
 
-int64_t TrialSteps(const TrainOptions& options) {
+// As many for all candidates.
+int64_t TrialSteps(const TrainOptions& options, const Dataset& dataset) {
   const int64_t steps = GetBaseOptions(options).base_steps.value_or(kMostSteps * kTrialShare);
-  return std::clamp(steps / kTrialShare, std::min(steps, kFewestSteps), kMostSteps);
+  const int64_t most = std::clamp(kMostWork / CountWeights(dataset, kUnits), kFewestSteps, kMostSteps);
+  return std::clamp(steps / kTrialShare, std::min(steps, kFewestSteps), most);
 }
 
 // False: stopped.
@@ -70,7 +90,7 @@ std::optional<double> Try(TrainOptions options, const std::shared_ptr<Dataset>& 
                           std::optional<double> seconds, Observer& observer) {
   const onnx::ModelProto start = BuildBase(options, *dataset);
   const RunSources sources{.dataset = dataset, .network = &start};
-  options.network.base.options["base_steps"] = TrialSteps(options);
+  options.network.base.options["base_steps"] = TrialSteps(options, *dataset);
   TrainOptions trial = BasePhaseOptions(options, *dataset);
   if (seconds && !ShortenToFit(trial, sources, *seconds, observer)) return std::nullopt;
   const TrainResult result = Run(SetUp(trial, sources, observer), nullptr, nullptr, observer).Train();
