@@ -91,8 +91,6 @@ void ResolveBase(TrainOptions& options) {
                         OptionError::Problem::kNoEffect);
     network.base = useful ? Choice("data", network.base.options) : Choice("none");
   }
-  const bool steps_known = !options.run.time && !options.run.epochs;
-  if (IsLearnedHere(network.base) && steps_known) ResolveBaseSteps(options);
 }
 
 TrainOptions Resolve(TrainOptions options) {
@@ -204,10 +202,8 @@ void ChooseNoise(RunSetup& setup, int64_t dimension, Observer& observer) {
                                 levels[1], kFewFlips, kMoreFlips, dimension));
 }
 
-// Method and base, where nothing was said of them.
-void ChooseMethod(RunSetup& setup, Observer& observer) {
+void ChooseMethodByData(RunSetup& setup, Observer& observer) {
   Choice& method = setup.options.contrast.method;
-  if (method.kind != kAutoMethod) return;
   const Variables& variables = setup.dataset->variables;
   if (const auto base = ChooseLearnedBase(setup.options.network, *setup.dataset)) {
     setup.options.network.base = *base;
@@ -223,6 +219,13 @@ void ChooseMethod(RunSetup& setup, Observer& observer) {
   }
   ResolveObjective(setup.options);
   ResolveBase(setup.options);
+}
+
+// Method and base, where nothing was said of them.
+void ChooseMethod(RunSetup& setup, Observer& observer) {
+  if (setup.options.contrast.method.kind == kAutoMethod) ChooseMethodByData(setup, observer);
+  if (IsLearnedHere(setup.options.network.base) && !setup.options.run.time)
+    ResolveBaseSteps(setup.options, *setup.dataset);
 }
 
 // Nothing of the options is left to choose after this.
@@ -322,7 +325,6 @@ void ResolveEpochs(RunSetup& setup) {
   const double rows = *run.epochs * static_cast<double>(setup.dataset->training_rows);
   run.steps = std::max<int64_t>(1, std::llround(rows / static_cast<double>(setup.options.batch.batch_size)));
   run.epochs.reset();
-  if (IsLearnedHere(setup.options.network.base)) ResolveBaseSteps(setup.options);
   CheckTogether(setup.options);
 }
 

@@ -36,6 +36,15 @@ TEST(ChooseBase, WideRowsLearnTheirBase) {
 
 TEST(ChooseBase, FewStatesDoWithout) { ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data"); }
 
+int64_t BaseStepsOf(int64_t columns) {
+  return MakeOptions<MadeBaseOptions>(SetUpWith({}, 20, columns).network.base.options).base_steps.value();
+}
+
+TEST(ChooseBase, ManyWeightsTakeFewerSteps) {
+  EXPECT_EQ(BaseStepsOf(40), 8000);
+  EXPECT_EQ(BaseStepsOf(1500), 4800);  // 1.8e10 / (1500 * 1500 + 2 * 1500 * 500)
+}
+
 RunOptions PhaseOn(int64_t rows) {
   TrainOptions options;
   options.network.base = {"made", {{"base_steps", int64_t{8000}}, {"base_batch_size", int64_t{100}}}};

@@ -16,6 +16,7 @@ constexpr double kSmoothing = 0.01;  // of the means where the network begins
 constexpr int64_t kFewestValidations = 20, kEpochsOfAValidation = 2, kShortestInterval = 10;
 constexpr int64_t kPatientShare = 4;  // of the steps, which may pass without a better validation
 constexpr int64_t kMostSteps = 8000, kStepsForOneOfTheNetwork = 8;
+constexpr double kMostWork = 1.8e10;     // weights x steps
 constexpr double kPenaltyOfAllRows = 2;  // l1 of a row, times their number; docs/training.md has the trials
 
 Choice ChooseNetwork(const TrainOptions& options) {
@@ -27,8 +28,9 @@ Choice ChooseNetwork(const TrainOptions& options) {
   return network;
 }
 
-int64_t DefaultSteps(const RunOptions& run) {
-  return std::min(run.steps, kMostSteps / kStepsForOneOfTheNetwork) * kStepsForOneOfTheNetwork;
+int64_t DefaultSteps(const TrainOptions& options, const Dataset& dataset) {
+  const double most = std::max(1.0, kMostWork / CountWeights(GetBaseOptions(options), dataset));
+  return std::min({options.run.steps * kStepsForOneOfTheNetwork, kMostSteps, static_cast<int64_t>(most)});
 }
 
 // Few rows are learned, and then learned by heart, in few steps.
@@ -43,6 +45,16 @@ int64_t ValidationInterval(const TrainOptions& phase, const Dataset& dataset) {
 
 MadeBaseOptions GetBaseOptions(const TrainOptions& options) {
   return MakeOptions<MadeBaseOptions>(options.network.base.options);
+}
+
+double CountWeights(const MadeBaseOptions& base, const Dataset& dataset) {
+  const auto columns = static_cast<double>(dataset.training->columns());
+  double count = columns * columns, before = columns;
+  for (const int64_t units : base.base_hidden) {
+    count += before * static_cast<double>(units);
+    before = static_cast<double>(units);
+  }
+  return (count + before * columns) * static_cast<double>(base.base_orders);
 }
 
 double PenaltyOfARow(double of_all_rows, const Dataset& dataset) {
@@ -68,7 +80,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.batch.batch_size = base.base_batch_size;
   phase.batch.micro_batch = 0;
   phase.schedule = {};
-  phase.run.steps = base.base_steps.value_or(DefaultSteps(options.run));
+  phase.run.steps = base.base_steps ? *base.base_steps : DefaultSteps(options, dataset);
   phase.run.time.reset();
   phase.run.validate_every = {.steps = ValidationInterval(phase, dataset)};
   const bool validated = !phase.data.validation.empty() || phase.data.validation_fraction > 0;
@@ -98,8 +110,8 @@ onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset) 
 }
 
 void ForgetBaseSteps(Choice& base) { base.options.erase("base_steps"); }
-void ResolveBaseSteps(TrainOptions& options) {
-  options.network.base.options.try_emplace("base_steps", DefaultSteps(options.run));
+void ResolveBaseSteps(TrainOptions& options, const Dataset& dataset) {
+  options.network.base.options.try_emplace("base_steps", DefaultSteps(options, dataset));
 }
 
 }  // namespace ort_ed

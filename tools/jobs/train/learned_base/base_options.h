@@ -11,6 +11,9 @@ namespace ort_ed {
 // The options of `base made` in those of a run.
 MadeBaseOptions GetBaseOptions(const TrainOptions& options);
 
+// All of them, those between the variables themselves as well.
+double CountWeights(const MadeBaseOptions& base, const Dataset& dataset);
+
 // Of weights: what is right for all rows together, where a loss is the mean over rows. 0 for endless ones.
 double PenaltyOfARow(double of_all_rows, const Dataset& dataset);
 
@@ -20,8 +23,8 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
 // The network of the base before it has learned anything: independent variables with the means of the data.
 onnx::ModelProto BuildBase(const TrainOptions& options, const Dataset& dataset);
 
-// Where base_steps are not given: their default.
-void ResolveBaseSteps(TrainOptions& options);
+// Where base_steps are not given: their default, which is less for networks of many weights.
+void ResolveBaseSteps(TrainOptions& options, const Dataset& dataset);
 // Leaves them to the time.
 void ForgetBaseSteps(Choice& base);
 

@@ -13,25 +13,18 @@ namespace ort_ed {
 namespace {
 
 constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500, kTimedValidations = 5;
-constexpr int64_t kUnits = 500, kMixed = 4, kMixedUnits = 300;
-// Rows of about a thousand variables and more would else race for longer than the rest takes.
-constexpr int64_t kMostMixedWeights = 6'000'000, kMostWork = 3'000'000'000;  // the latter: weights x steps
+// Rows of about a thousand bits and more would else race for longer than the rest takes.
+constexpr double kMostMixedWeights = 6e6, kMostWork = 3e9;  // the latter: weights x steps
 
 struct Candidate {
   const char* name;
   OptionMap options;
 };
 
-// With connections from every variable to all behind it.
-int64_t CountWeights(const Dataset& dataset, int64_t units) {
-  const int64_t columns = dataset.training->columns();
-  return columns * (columns + 2 * units);
-}
-
 Candidate Mixture(const Dataset& dataset) {
   return {"a mixture of four",
-          {{"base_orders", kMixed},
-           {"base_hidden", std::vector<int64_t>{kMixedUnits}},
+          {{"base_orders", int64_t{4}},
+           {"base_hidden", std::vector<int64_t>{300}},
            {"base_dropout", 0.2},
            {"base_l1", PenaltyOfARow(0.25, dataset)}}};
 }
@@ -44,11 +37,12 @@ Candidate HardlyPenalised(const Dataset& dataset) {
 // docs/training.md has the trials.
 std::vector<Candidate> Candidates(const Dataset& dataset) {
   const auto l1 = [&](double of_all_rows) { return PenaltyOfARow(of_all_rows, dataset); };
-  const bool wide = kMixed * CountWeights(dataset, kMixedUnits) > kMostMixedWeights;
+  const Candidate mixture = Mixture(dataset);
+  const bool wide = CountWeights(MakeOptions<MadeBaseOptions>(mixture.options), dataset) > kMostMixedWeights;
   return {
       {"one network", {{"base_dropout", 0.2}, {"base_l1", l1(1)}}},
       {"one with strong dropout", {{"base_dropout", 0.5}, {"base_l1", l1(2)}}},
-      wide ? HardlyPenalised(dataset) : Mixture(dataset),
+      wide ? HardlyPenalised(dataset) : mixture,
       {"direct connections",
        {{"base_hidden", std::vector<int64_t>{1}}, {"base_dropout", 0.0}, {"base_l1", l1(4)}}},
   };
@@ -70,8 +64,10 @@ TrainOptions WithBase(TrainOptions options, const OptionMap& candidate) {
 
 // As many for all candidates.
 int64_t TrialSteps(const TrainOptions& options, const Dataset& dataset) {
-  const int64_t steps = GetBaseOptions(options).base_steps.value_or(kMostSteps * kTrialShare);
-  const int64_t most = std::clamp(kMostWork / CountWeights(dataset, kUnits), kFewestSteps, kMostSteps);
+  const MadeBaseOptions base = GetBaseOptions(options);
+  const int64_t steps = base.base_steps.value_or(kMostSteps * kTrialShare);
+  const int64_t most =
+      std::clamp(static_cast<int64_t>(kMostWork / CountWeights(base, dataset)), kFewestSteps, kMostSteps);
   return std::clamp(steps / kTrialShare, std::min(steps, kFewestSteps), most);
 }
 
@@ -86,11 +82,11 @@ bool ShortenToFit(TrainOptions& trial, const RunSources& sources, double seconds
 }
 
 // Nothing: stopped.
-std::optional<double> Try(TrainOptions options, const std::shared_ptr<Dataset>& dataset,
+std::optional<double> Try(TrainOptions options, const std::shared_ptr<Dataset>& dataset, int64_t steps,
                           std::optional<double> seconds, Observer& observer) {
   const onnx::ModelProto start = BuildBase(options, *dataset);
   const RunSources sources{.dataset = dataset, .network = &start};
-  options.network.base.options["base_steps"] = TrialSteps(options, *dataset);
+  options.network.base.options["base_steps"] = steps;
   TrainOptions trial = BasePhaseOptions(options, *dataset);
   if (seconds && !ShortenToFit(trial, sources, *seconds, observer)) return std::nullopt;
   const TrainResult result = Run(SetUp(trial, sources, observer), nullptr, nullptr, observer).Train();
@@ -106,12 +102,13 @@ std::optional<Choice> RaceBases(const TrainOptions& options, const std::shared_p
   Choice best = WithBase(options, candidates[0].options).network.base;
   if (dataset->validation.rows == 0) return best;
   if (seconds) *seconds /= static_cast<double>(candidates.size());
+  const int64_t steps = TrialSteps(options, *dataset);
   std::string told;
   const char* winner = "";
   double lowest = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
     const TrainOptions trial = WithBase(options, candidate.options);
-    const std::optional<double> nats = Try(trial, dataset, seconds, observer);
+    const std::optional<double> nats = Try(trial, dataset, steps, seconds, observer);
     if (!nats) return std::nullopt;
     told += fmt::format("{}{} {:.3f}", told.empty() ? "" : ", ", candidate.name, *nats);
     if (*nats >= lowest) continue;
