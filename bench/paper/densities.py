@@ -141,7 +141,7 @@ What the same cost takes, and the time of the training:
 
 What differs from the published protocols: the published rows are other networks (ED: bits and Swish with a learned slope; EB-GFN and
 ALOE: ELU, no base, no average of weights), trained for 100,000 steps, and PCD has no public code for this table. Here all have the budget
-above, a 25th of ED's, with a rate that decays, so that ED's rows are not the paper's either. PCD: a buffer of 10,000 chains from Bernoullis
+above, a 50th of ED's, with a rate that decays, so that ED's rows are not the paper's either. PCD: a buffer of 10,000 chains from Bernoullis
 with the mean of the data, never restarted, rate 0.001. ALOE is our reading of the authors' program with a masked autoencoder as q0, of about the size of
 EB-GFN's policy; ALOE+ has about as many parameters as theirs, and at the same cost next to no steps. "Ours" is energy discrepancy with
 Bernoulli noise, 400 points and M = 2, and a rate of 0.006 after 200 steps of warm-up. The published figures, of 4,000 test

@@ -8,7 +8,7 @@ import math
 
 SITES = 32
 BATCH = 128
-ED_STEPS = 4000  # of a batch of BATCH rows with M = 32 negatives each: the budget of all methods
+ED_STEPS = 2000  # of a batch of BATCH rows with M = 32 negatives each: the budget of all methods
 TRAINED = 3
 
 
