@@ -48,6 +48,7 @@ struct CompareCommand {
 nlohmann::ordered_json ToJson(const ComparedModel& model) {
   nlohmann::ordered_json json = {
       {"name", model.name},
+      {"file", model.file},
       {"log_likelihood",
        {{"mean", model.log_likelihood.value}, {"standard_error", model.log_likelihood.standard_error}}},
       {"log_z", ToJson(model.log_z)},

@@ -22,7 +22,7 @@ struct ScoreCommand {
   bool anomaly = false;
   bool marginalise = false;
   int64_t batch = 0;
-  uint64_t seed = 0;
+  std::optional<int64_t> seed;
   BinariseOptions binarise;
   DeviceOptions device;
 
@@ -45,12 +45,13 @@ struct ScoreCommand {
         .When("anomaly", "true");
     declare("marginalise", &C::marginalise, "",
             "missing cells are unknown: the energy is minus the logarithm of the sum of exp(-energy) over "
-            "all of their states, exact up to 2^14 states in a row, else an estimate")
+            "all of their states, exact up to 2^14 states in a row, else an estimate; with a column of "
+            "standard errors. Not with --anomaly: what is known of a row is always likelier than a whole one")
         .When("anomaly", "false");
     declare("batch", &C::batch, "[0, inf)",
             "rows scored at once, shared among the threads; 0: chosen to fit the cache");
     declare.All(&C::binarise);
-    declare("seed", &C::seed, "[0, inf)", "of the bits that are drawn").When("binarise", "once");
+    declare("seed", &C::seed, "[0, inf)", "of the bits that are drawn, and of estimates").Default("0");
     declare.All(&C::device);
   }
 };
@@ -105,7 +106,14 @@ std::optional<EnergySketch> FindReference(const ScoreCommand& command, const Ene
                          observer);
 }
 
+void RequireUseOfSeed(const ScoreCommand& command) {
+  if (command.seed && !command.marginalise && command.binarise.binarise != Binarise::kStochastic)
+    throw OptionError("seed", "has no effect without --binarise once or --marginalise",
+                      OptionError::Problem::kNoEffect);
+}
+
 void RunScore(const ScoreCommand& command) {
+  RequireUseOfSeed(command);
   CheckOutputPaths({{"output", command.output}},
                    {{"model", command.model}, {"data", command.data}, {"reference", command.reference}},
                    command.json);
@@ -113,16 +121,17 @@ void RunScore(const ScoreCommand& command) {
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(command.model, load);
-  RowOptions row_options = command.binarise.ForRows(command.seed, model.dimension());
+  const auto seed = static_cast<uint64_t>(command.seed.value_or(0));
+  RowOptions row_options = command.binarise.ForRows(seed, model.dimension());
   std::optional<MarginalEnergy> marginal;
   if (command.marginalise) {
     row_options.allow_missing = true;
-    marginal.emplace(model, command.device.threads);
+    marginal.emplace(model, seed, command.device.threads);
   }
   const std::optional<EnergySketch> reference = FindReference(command, model, row_options, terminal);
   const ModelRows rows = OpenModelRows(command.data, model.variables(), row_options, command.id);
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
-  const std::vector<std::string> names = ScoreColumns(model, command.anomaly);
+  const std::vector<std::string> names = ScoreColumns(model, command.anomaly, command.marginalise);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.id.empty() && output.empty())
     throw OptionError("id", "has no effect without energies, which --json writes only to --output",

@@ -116,8 +116,9 @@ CompareResult Compare(const std::vector<ModelSource>& sources, const RowTable& d
   result.rows = data.rows;
   std::vector<double> of_first;
   for (const ModelSource& source : sources) {
-    observer.OnNotice(fmt::format("evaluating {}", source.name));
+    observer.OnNotice(fmt::format("evaluating {}", source.file));
     ComparedModel model{.name = source.name,
+                        .file = source.file,
                         .log_likelihood = {},
                         .log_z = EstimateLogZ(source, estimator, options, observer),
                         .difference = {},

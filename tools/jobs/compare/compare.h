@@ -25,6 +25,7 @@ struct CompareOptions {
 // One of the models that are compared.
 struct ComparedModel {
   std::string name;
+  std::string file;
   MeanValue log_likelihood;  // of a row, with the error of the test set and of log Z
   LogZEstimate log_z;
   // Against the first model, row by row, so that what all models find hard does not count. For the first

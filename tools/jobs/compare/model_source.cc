@@ -35,10 +35,9 @@ std::map<std::string, std::string> SettingsOfRun(const std::string& folder) {
 std::string ModelPath(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return path;
   RequireRunFolder(path);
-  const std::string model = path + "/" + run_file::kModel;
-  if (!std::filesystem::exists(model))
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("the run '{}' has no model yet", path));
-  return model;
+  for (const char* file : {run_file::kBestModel, run_file::kModel})
+    if (const std::string model = path + "/" + file; std::filesystem::exists(model)) return model;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("the run '{}' has no model yet", path));
 }
 
 }  // namespace
@@ -65,9 +64,11 @@ int64_t CountParameters(const LoadedModel& model) {
 }
 
 ModelSource OpenSource(const std::string& path, const LoadOptions& load) {
+  const std::string file = ModelPath(path);
   ModelSource source{.name = path,
+                     .file = file,
                      .is_run = std::filesystem::is_directory(path),
-                     .model = LoadedModel(ModelPath(path), load),
+                     .model = LoadedModel(file, load),
                      .metrics = {},
                      .settings = {},
                      .steps = {},
@@ -77,6 +78,7 @@ ModelSource OpenSource(const std::string& path, const LoadOptions& load) {
     source.steps = ParseInteger(steps->second);
   if (!source.is_run) return source;
   source.settings = SettingsOfRun(path);
+  source.settings["file"] = std::filesystem::path(file).filename().string();
   source.metrics = ReadMetrics(path + "/" + MetricsLog::FileName());
   source.seconds = SecondsOfSteps(source.metrics);
   return source;

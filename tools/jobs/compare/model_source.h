@@ -14,9 +14,10 @@ namespace ort_ed {
 // A model as people name it: the folder of a run, or an .onnx file, with what is known of its training.
 struct ModelSource {
   std::string name;  // as it was given
+  std::string file;  // of the model
   bool is_run = false;
-  LoadedModel model;                            // of a run: model.onnx
-  std::vector<MetricsLine> metrics;             // of a run
+  LoadedModel model;                 // of a run: best.onnx, or model.onnx where rows were not held out
+  std::vector<MetricsLine> metrics;  // of a run
   std::map<std::string, std::string> settings;  // of a run its configuration, else what the metadata tell
   std::optional<int64_t> steps;                 // of the training
   std::optional<double> seconds;                // that those steps took

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ort_ed/log_z.h"
+#include "ort_ed/random.h"
 #include "runtime/data/row_reader.h"
 
 namespace ort_ed {
@@ -74,14 +75,15 @@ class OpenEnergy final : public EnergyFunction {
 
 }  // namespace
 
-MarginalEnergy::MarginalEnergy(const EnergyModel& model, int threads)
+MarginalEnergy::MarginalEnergy(const EnergyModel& model, uint64_t seed, int threads)
     : model_(model),
       energy_(MakeEnergyFunction(model, {.evaluation_budget = 0, .threads = threads})),
       variables_(model.variables()),
+      seed_(seed),
       threads_(threads) {}
 
-void MarginalEnergy::Energy(std::span<const uint8_t> rows, std::span<float> energies,
-                            const std::function<void()>& look) {
+void MarginalEnergy::Energy(std::span<const uint8_t> rows, std::span<float> energies, std::span<float> errors,
+                            const std::function<void(int64_t done)>& look) {
   const auto dimension = static_cast<size_t>(variables_.dimension());
   std::vector<uint8_t> filled(rows.begin(), rows.end());
   std::map<size_t, std::vector<int64_t>> holes;  // what is missing, by row
@@ -91,28 +93,31 @@ void MarginalEnergy::Energy(std::span<const uint8_t> rows, std::span<float> ener
     if (!missing.empty()) holes.emplace(i, std::move(missing));
   }
   model_.Energy(filled, energies);
+  std::ranges::fill(errors, 0.0f);
   for (const auto& [i, missing] : holes) {
-    look();
-    energies[i] = static_cast<float>(-Sum(rows.subspan(i * dimension, dimension), missing));
+    look(static_cast<int64_t>(i));
+    const MarginalSum sum = Sum(rows.subspan(i * dimension, dimension), missing);
+    energies[i] = static_cast<float>(-sum.log_sum);
+    errors[i] = static_cast<float>(sum.standard_error);
   }
 }
 
-double MarginalEnergy::Sum(std::span<const uint8_t> row, const std::vector<int64_t>& missing) {
+MarginalSum MarginalEnergy::Sum(std::span<const uint8_t> row, const std::vector<int64_t>& missing) {
   const auto open = std::make_shared<OpenEnergy>(energy_, row, variables_, missing);
   ++found_.rows;
   const std::optional<int64_t> states = CountStates(open->variables());
-  if (states && *states <= kMostSummedStates) return ExactLogZ(*open).log_z;
+  if (states && *states <= kMostSummedStates) return {.log_sum = ExactLogZ(*open).log_z};
   AnnealingOptions options;
   options.temperatures = kTemperatures;
   options.chains = kChains;
-  options.seed = static_cast<uint64_t>(found_.rows);
+  options.seed = RandomStream(seed_, static_cast<uint64_t>(found_.rows), 0, 0).Next64();
   options.threads = threads_;
   Annealing annealing = Annealing::Forward(EnergyPath(open), options);
   annealing.Run();
   const LogZEstimate estimate = annealing.Estimate();
   ++found_.estimated;
   found_.largest_error = std::max(found_.largest_error, estimate.standard_error);
-  return estimate.log_z;
+  return {estimate.log_z, estimate.standard_error};
 }
 
 }  // namespace ort_ed

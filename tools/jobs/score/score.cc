@@ -27,14 +27,15 @@ void AddAnomaly(double fraction, Anomaly& anomaly) {
 // Scores a block; returns the columns of the output, row by row.
 std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows,
                               const EnergySketch* reference, MarginalEnergy* marginal,
-                              const std::function<void()>& look, ScoreResult& result) {
+                              const std::function<void(int64_t)>& look, ScoreResult& result) {
   std::vector<float> energies(rows.size() / static_cast<size_t>(model.dimension()));
+  std::vector<float> errors(marginal != nullptr ? energies.size() : 0);
   if (marginal != nullptr)
-    marginal->Energy(rows, energies, look);
+    marginal->Energy(rows, energies, errors, look);
   else
     model.Energy(rows, energies);
   for (const float energy : energies) result.energy.Add(energy);
-  if (!model.HasLogZ() && reference == nullptr) return energies;
+  if (!model.HasLogZ() && reference == nullptr && marginal == nullptr) return energies;
   std::vector<double> log_likelihoods(model.HasLogZ() ? energies.size() : 0);
   if (model.HasLogZ()) model.LogLikelihood(energies, log_likelihoods);
   std::vector<float> columns;
@@ -50,8 +51,17 @@ std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t>
       AddAnomaly(fraction, *result.anomaly);
       columns.push_back(static_cast<float>(fraction));
     }
+    if (marginal != nullptr) columns.push_back(errors[row]);
   }
   return columns;
+}
+
+void TellOfEstimates(const MarginalisedRows& found, Observer& observer) {
+  if (found.estimated == 0) return;
+  observer.OnNotice(
+      fmt::format("{} of {} rows with missing values have too many states for a sum: their energies are "
+                  "estimates, with standard errors up to {:.2g} (column standard_error)",
+                  found.estimated, found.rows, found.largest_error));
 }
 
 }  // namespace
@@ -76,10 +86,11 @@ double ColumnStatistics::standard_deviation() const {
   return finite() > 1 ? std::sqrt(squares_ / static_cast<double>(finite() - 1)) : NAN;
 }
 
-std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly) {
+std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly, bool marginal) {
   std::vector<std::string> names = {"energy"};
   if (model.HasLogZ()) names.emplace_back("log_likelihood");
   if (anomaly) names.emplace_back("anomaly");
+  if (marginal) names.emplace_back("standard_error");
   return names;
 }
 
@@ -93,10 +104,10 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
   while (const int64_t count = rows.Read(block)) {
     const auto values = std::span(block).first(static_cast<size_t>(count * model.dimension()));
-    const auto look = [&] { watch(result.energy.count(), rows.rows().value_or(0)); };
+    const auto look = [&](int64_t done) { watch(result.energy.count() + done, rows.rows().value_or(0)); };
     const std::vector<float> columns = ScoreBlock(model, values, reference, marginal, look, result);
     if (output != nullptr) output->Write(columns);
-    look();
+    look(0);
   }
   if (result.energy.count() == 0)
     throw Error(ErrorCode::kBadData, "the data holds no rows; there is nothing to score");
@@ -104,6 +115,7 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
     Warn(fmt::format("{} of {} energies are not finite; the model overflows or its weights are damaged", bad,
                      result.energy.count()),
          result, observer);
+  if (marginal != nullptr) TellOfEstimates(marginal->found(), observer);
   result.seconds = stopwatch.Seconds();
   return result;
 }

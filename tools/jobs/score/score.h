@@ -52,9 +52,9 @@ struct ScoreResult : JobResult {
   std::optional<ColumnStatistics> log_likelihood;  // where the model carries log Z
 };
 
-// The columns that Score() writes of a model: "energy", "log_likelihood" where it carries log Z, and
-// "anomaly" where that is asked for.
-std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly = false);
+// The columns that Score() writes of a model: "energy", "log_likelihood" where it carries log Z, and where
+// they are asked for "anomaly" and the "standard_error" of sums over missing values.
+std::vector<std::string> ScoreColumns(const EnergyModel& model, bool anomaly = false, bool marginal = false);
 
 // Scores every row of `rows` in constant memory. `output`, which may be null, takes ScoreColumns() of each
 // row. `reference`, which may be null, has the energies that anomalies are told from; `marginal`, which may

@@ -210,7 +210,7 @@ void ChooseMethodByData(RunSetup& setup, Observer& observer) {
     method = "draws";
     observer.OnNotice(
         "a base is learned first, and the network on it, since noise alone teaches little where rows have so "
-        "many states (base made, whose length is base_steps; method draws)");
+        "many states or are so few (base made, whose length is base_steps; method draws)");
   } else if (variables.all_binary()) {
     method = kNoiseMethod;
   } else {

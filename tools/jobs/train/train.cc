@@ -30,6 +30,20 @@ std::string CountVariables(const Dataset& dataset) {
   return fmt::format("{} variables in {} bits", variables.size(), variables.dimension());
 }
 
+// Best model, race of bases and end of a training are chosen by these rows.
+void WarnOfFewHeldOut(RunSetup& setup, Observer& observer) {
+  constexpr int64_t kFew = 20;
+  const DataOptions& data = setup.options.data;
+  const int64_t rows = setup.dataset->validation.rows;
+  if (rows >= kFew || (data.validation.empty() && data.validation_fraction == 0)) return;
+  setup.warnings.push_back(
+      rows == 0 ? "there are too few rows to hold any out: nothing tells how good the model is"
+                : fmt::format("only {} held out, which tell little of how good the model is: give more rows, "
+                              "a greater validation_fraction, or rows of their own (validation)",
+                              rows == 1 ? "one row is" : fmt::format("{} rows are", rows)));
+  observer.OnWarning(setup.warnings.back());
+}
+
 void Announce(const RunSetup& setup, Observer& observer) {
   const Dataset& dataset = *setup.dataset;
   observer.OnNotice(fmt::format(
@@ -161,6 +175,7 @@ TrainResult RunToTheEnd(RunSetup setup, RunRecords* records, const Checkpoint* r
 TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observer) {
   RunSetup setup = SetUp(options, {.dataset = std::make_shared<Dataset>(std::move(dataset))}, observer);
   Announce(setup, observer);
+  WarnOfFewHeldOut(setup, observer);
   if (auto stopped = GetReady(setup, "", nullptr, observer)) return std::move(*stopped);
   return RunToTheEnd(std::move(setup), nullptr, nullptr, observer);
 }
@@ -170,6 +185,7 @@ TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder
   CheckUnused(folder, existing);
   RunSetup setup = SetUp(options, {}, observer);
   Announce(setup, observer);
+  WarnOfFewHeldOut(setup, observer);
   MakeFolder(folder);
   const FolderLock lock(folder);
   CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
@@ -212,6 +228,7 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   setup.clock.Add(EarlierSeconds(folder));
   if (checkpoint) RequireEnoughSteps(setup.options.run, checkpoint->step);
   Announce(setup, observer);
+  WarnOfFewHeldOut(setup, observer);
   if (checkpoint) observer.OnNotice(fmt::format("resuming at step {}", checkpoint->step));
   // Whether data and options are those of a base that is under way is found out there: only then is the
   // configuration replaced.

@@ -45,27 +45,31 @@ double SumOverHoles(const EnergyModel& model, std::vector<uint8_t> row) {
 
 TEST(MarginalEnergy, SumsOverWhatIsMissingAndLeavesOtherRows) {
   const EnergyModel model = Mlp(6);
-  MarginalEnergy marginal(model, 1);
+  MarginalEnergy marginal(model, 0, 1);
   const std::vector<std::vector<uint8_t>> rows = {
       {0, 1, 1, 0, 0, 1}, {kHole, 1, kHole, 0, 0, 1}, {kHole, kHole, kHole, kHole, kHole, kHole}};
   std::vector<uint8_t> flat;
   for (const auto& row : rows) flat.insert(flat.end(), row.begin(), row.end());
-  std::vector<float> energies(rows.size());
-  int looks = 0;
-  marginal.Energy(flat, energies, [&] { ++looks; });
+  std::vector<float> energies(rows.size()), errors(rows.size(), 1);
+  std::vector<int64_t> looks;
+  marginal.Energy(flat, energies, errors, [&](int64_t done) { looks.push_back(done); });
   for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(energies[i], SumOverHoles(model, rows[i]), 1e-5) << i;
-  EXPECT_EQ(looks, 2);
+  EXPECT_EQ(looks, std::vector<int64_t>({1, 2}));
+  EXPECT_EQ(errors, std::vector<float>(rows.size(), 0));
   EXPECT_EQ(marginal.found().rows, 2);
   EXPECT_EQ(marginal.found().estimated, 0);
 }
 
 TEST(MarginalEnergy, ManyStatesAreEstimatedWithAnError) {
   const EnergyModel model = Mlp(18);
-  MarginalEnergy marginal(model, 1);
+  MarginalEnergy marginal(model, 0, 1);
   std::vector<uint8_t> row(18, kHole);
   row[3] = 1;
-  std::vector<float> energies(1);
-  marginal.Energy(row, energies, [] {});
+  std::vector<float> energies(1), errors(1), others(1);
+  marginal.Energy(row, energies, errors, [](int64_t) {});
+  MarginalEnergy(model, 1, 1).Energy(row, others, errors, [](int64_t) {});
+  EXPECT_NE(energies, others);  // by another seed
+  EXPECT_GT(errors[0], 0);
   EXPECT_EQ(marginal.found().estimated, 1);
   EXPECT_GT(marginal.found().largest_error, 0);
   EXPECT_LT(marginal.found().largest_error, 0.2);

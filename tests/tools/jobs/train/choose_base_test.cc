@@ -34,7 +34,10 @@ TEST(ChooseBase, WideRowsLearnTheirBase) {
   ExpectChosen(SetUpWith({}, 20, 40), "draws", "made");
 }
 
-TEST(ChooseBase, FewStatesDoWithout) { ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data"); }
+TEST(ChooseBase, FewStatesOfManyRowsDoWithout) {
+  ExpectChosen(SetUpWith({}, 2000, 10), "bernoulli", "data");
+  ExpectChosen(SetUpWith({}, 40, 9), "draws", "made");
+}
 
 int64_t BaseStepsOf(int64_t columns) {
   return MakeOptions<MadeBaseOptions>(SetUpWith({}, 20, columns).network.base.options).base_steps.value();

@@ -12,7 +12,9 @@
 namespace ort_ed {
 namespace {
 
-constexpr double kFewStates = 10;  // bits: up to here noise learns all there is in seconds
+// Up to so many bits noise learns all there is in seconds, from so many rows that it cannot learn by heart.
+constexpr double kFewStates = 10;
+constexpr int64_t kManyRows = 1000;
 constexpr int64_t kViewHeight = 7, kViewWidth = 15;
 
 double CountBits(const Dataset& dataset) {
@@ -41,8 +43,8 @@ bool IsAtDefault(const Choice& base) {
 std::optional<Choice> ChooseLearnedBase(const NetworkOptions& network, const Dataset& dataset) {
   const bool open = network.base.kind == "auto" && network.base.options.empty();
   const bool without_fields = network.model.kind == "mlp" || network.model.kind == "resnet";
-  if (!open || !without_fields || dataset.training_rows == 0 || CountBits(dataset) <= kFewStates)
-    return std::nullopt;
+  if (!open || !without_fields || dataset.training_rows == 0) return std::nullopt;
+  if (CountBits(dataset) <= kFewStates && dataset.training_rows >= kManyRows) return std::nullopt;
   const std::vector<int64_t> shape = ParseImageShape(network.image_shape);
   return shape.empty() ? RowBase() : ImageBase(shape);
 }

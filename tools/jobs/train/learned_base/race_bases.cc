@@ -16,6 +16,17 @@ constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500, kTimed
 // Rows of about a thousand bits and more would else race for longer than the rest takes.
 constexpr double kMostMixedWeights = 6e6, kMostWork = 3e9;  // the latter: weights x steps
 
+// What a trial has to say of itself is of no use to anybody.
+class TrialObserver final : public Observer {
+ public:
+  explicit TrialObserver(Observer& observer) : observer_(observer) {}
+  void OnWork(const Work& work) override { observer_.OnWork(work); }
+  bool StopRequested() override { return observer_.StopRequested(); }
+
+ private:
+  Observer& observer_;
+};
+
 struct Candidate {
   const char* name;
   OptionMap options;
@@ -103,12 +114,13 @@ std::optional<Choice> RaceBases(const TrainOptions& options, const std::shared_p
   if (dataset->validation.rows == 0) return best;
   if (seconds) *seconds /= static_cast<double>(candidates.size());
   const int64_t steps = TrialSteps(options, *dataset);
+  TrialObserver of_trials(observer);
   std::string told;
   const char* winner = "";
   double lowest = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
     const TrainOptions trial = WithBase(options, candidate.options);
-    const std::optional<double> nats = Try(trial, dataset, steps, seconds, observer);
+    const std::optional<double> nats = Try(trial, dataset, steps, seconds, of_trials);
     if (!nats) return std::nullopt;
     told += fmt::format("{}{} {:.3f}", told.empty() ? "" : ", ", candidate.name, *nats);
     if (*nats >= lowest) continue;

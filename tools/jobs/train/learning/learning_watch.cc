@@ -39,7 +39,9 @@ std::string LessNoise(const RunSetup& setup) {
 }  // namespace
 
 LearningWatch::LearningWatch(const RunSetup& setup)
-    : of_network_alone_(setup.negatives->of_network_alone()), against_easy_negatives_(LessNoise(setup)) {
+    : of_network_alone_(setup.negatives->of_network_alone()),
+      has_base_(setup.base != nullptr),
+      against_easy_negatives_(LessNoise(setup)) {
   constant_ = std::ranges::all_of(setup.dataset->mean, [](double mean) { return mean == 0 || mean == 1; });
   const Choice& objective = setup.options.objective;
   const BatchShape shape = setup.shape();
@@ -63,7 +65,7 @@ void LearningWatch::AddStep(const StepResult& result) {
 }
 
 void LearningWatch::AddValidation(const LikelihoodEstimate& likelihood, double base_nll) {
-  if (!likelihood.reliable()) return;
+  if (!likelihood.reliable() || Sum("steps") == 0) return;  // before the first step it is the base
   const double gain = base_nll - likelihood.nll;
   const auto [known, is_new] = sums_.try_emplace("gain", gain);
   if (!is_new) known->second = std::max(known->second, gain);
@@ -100,10 +102,11 @@ LearningVerdict LearningWatch::Judge() const {
 
 LearningVerdict LearningWatch::JudgeLikelihood(double gain) const {
   if (gain < -kWorseNats)
-    return {false,
-            fmt::format("held-out rows are less likely than under the base alone, by {:.2f} nats each; "
-                        "try fewer steps, a lower learning rate, a smaller network or another method",
-                        -gain)};
+    return {false, fmt::format("held-out rows are less likely than under {}, by {:.2f} nats each; "
+                               "try fewer steps, a lower learning rate, a smaller network or another method",
+                               has_base_ ? "the base alone" : "independent variables", -gain)};
+  if (!has_base_)
+    return {true, "held-out rows are as likely under independent variables as under the network"};
   return {true, "the base alone explains the data: held-out rows are as likely under it as with the network"};
 }
 

@@ -46,6 +46,7 @@ class LearningWatch {
   std::optional<Bounds> bounds_;
   bool constant_ = false;               // every row is the same
   bool of_network_alone_ = false;       // whose loss tells it from a learned base
+  bool has_base_;                       // else likelihoods are compared with those of independent variables
   std::string against_easy_negatives_;  // what to change
   std::map<std::string, double> sums_;
 };
