@@ -192,7 +192,10 @@ TEST_F(TableCommand, ColumnsMayBeChosen) {
   const CommandResult result = Train({"--columns", "drink,size,age", "--drop", "age", "--ordered", "size"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("2 variables"), HasSubstr("size: ordered"), Not(HasSubstr("member:"))));
+              AllOf(HasSubstr("2 variables"), HasSubstr("size: ordered"), Not(HasSubstr("member:")),
+                    HasSubstr("column 'size': its categories are taken in alphabetical order, from 'L' and "
+                              "'M' to 'S'"),
+                    HasSubstr("variables.toml")));
   EXPECT_EQ(Score("size,drink\nS,milk\n").exit_code, 0);
   const CommandResult unknown = Train({"--drop", "colour"}, "other");
   EXPECT_EQ(unknown.exit_code, 2);
