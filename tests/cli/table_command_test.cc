@@ -185,6 +185,20 @@ TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
             2);
 }
 
+TEST_F(TableCommand, AbsentColumnsAreThoseOfTheFileThatNamesThem) {
+  WriteBytes(Path("few.csv"), "age,drink,size\n20,milk,S\n");
+  const CommandResult validation = Train({"--validation", Path("few.csv")}, "validated");
+  EXPECT_EQ(validation.exit_code, 1);
+  EXPECT_THAT(validation.err, AllOf(HasSubstr("few.csv' lacks columns that are learned from '"),
+                                    HasSubstr("drinks.csv': 'member'")));
+  ASSERT_EQ(Train().exit_code, 0);
+  const CommandResult variables = RunOrtEd({"train", "--data", Path("few.csv"), "--variables",
+                                            Path("run/variables.toml"), "-o", Path("again"), "--steps", "1"});
+  EXPECT_EQ(variables.exit_code, 1);
+  EXPECT_THAT(variables.err, AllOf(HasSubstr("few.csv' lacks columns that '"),
+                                   HasSubstr("run/variables.toml' names: 'member'")));
+}
+
 TEST_F(TableCommand, ColumnsMayBeChosen) {
   const CommandResult number = Train({"--columns", "3", "--drop", "shop"}, "number");
   EXPECT_EQ(number.exit_code, 2);

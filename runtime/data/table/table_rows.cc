@@ -87,7 +87,7 @@ class EncodedRows final : public TableRows {
       return false;
     }
     if (!absent.empty())
-      table_.Fail("lacks columns that the model was trained on: " + Quoted(header_lacks_) +
+      table_.Fail("lacks columns that " + options_.columns_of + ": " + Quoted(header_lacks_) +
                   "; its first line has " + Quoted(table_.cells()) +
                   ". Columns are found by the names in the first line, in any order");
     if (!options_.id.empty()) id_ = FindColumn(names, options_.id);

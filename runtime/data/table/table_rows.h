@@ -20,6 +20,8 @@ struct TableRowOptions {
   bool omit_missing = false;
   std::string id = "";      // a column that is carried along
   bool keep_cells = false;  // as they are written
+  // For messages, who says what columns there must be.
+  std::string columns_of = "the model was trained on";
 };
 
 // Cells of a column that have no state of their own.

@@ -46,8 +46,8 @@ void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, co
 SampleStart ReadStart(const std::string& path, const Variables& variables, bool allow_missing,
                       const std::string& id) {
   const ModelRows rows =
-      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing}, id,
-                    /*omit_missing=*/false, /*keep_cells=*/true);
+      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing},
+                    {.id = id, .keep_cells = true});
   SampleStart start;
   constexpr int64_t kBlock = 1024;
   std::vector<uint8_t> block(static_cast<size_t>(kBlock * rows.reader->columns()));

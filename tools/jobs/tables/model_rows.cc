@@ -128,23 +128,20 @@ std::string Describe(const Strangers& strangers, const std::string& path, int64_
 }  // namespace
 
 ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                        const std::string& id, bool omit_missing, bool keep_cells) {
+                        TableRowOptions table) {
   ModelRows result;
   if (!variables.described()) {
-    if (!id.empty()) RefuseId();
+    if (!table.id.empty()) RefuseId();
     result.reader = OpenRows(path, options);
     return result;
   }
   InputStream stream(path);
   const bool text = IsText(stream);
-  const bool table = text && !HoldsBits(PeekCells(stream), variables, options);
-  if (!id.empty() && !text) RefuseId();
-  if (table || !id.empty()) {
-    auto rows = OpenTableRows(std::move(stream), variables,
-                              {.allow_missing = options.allow_missing,
-                               .omit_missing = omit_missing,
-                               .id = id,
-                               .keep_cells = keep_cells});
+  const bool has_columns = text && !HoldsBits(PeekCells(stream), variables, options);
+  if (!table.id.empty() && !text) RefuseId();
+  if (has_columns || !table.id.empty()) {
+    table.allow_missing = options.allow_missing;
+    auto rows = OpenTableRows(std::move(stream), variables, table);
     result.table = rows.get();
     result.reader = std::move(rows);
     return result;
