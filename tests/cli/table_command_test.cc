@@ -371,6 +371,24 @@ TEST_F(TableCommand, TablesAreWrittenAsTheyWereRead) {
   EXPECT_TRUE(ReadBytes(Path("out.tsv")).starts_with("day\tprice\t"));
 }
 
+TEST_F(TableCommand, PartsOfOneInAColumnOfPercentagesAreTold) {
+  std::string rows = "share,member\n";
+  for (int i = 0; i < 100; ++i) rows += std::to_string(i % 60) + (i % 3 ? "%,yes\n" : "%,no\n");
+  WriteBytes(Path("drinks.csv"), rows);
+  ASSERT_EQ(Train({}).exit_code, 0);
+  EXPECT_THAT(Score("share,member\n45%,yes\n45,yes\n1,no\n0,no\n0.5%,no\n").err,
+              Not(HasSubstr("without a %")));
+  const CommandResult parts = Score("share,member\n45%,yes\n0.45,no\n.3,yes\n", {"--json"});
+  EXPECT_EQ(parts.exit_code, 0) << parts.err;
+  EXPECT_THAT(
+      parts.err,
+      AllOf(HasSubstr("warning: "),
+            HasSubstr("new.csv', column 'share' has percentages, and 2 cells of it are numbers below 1 "
+                      "without a %, such as '0.45' in line 3: '0.45' is read as 0.45 %"),
+            HasSubstr("45% for 0.45")));
+  EXPECT_EQ(nlohmann::json::parse(parts.out)["warnings"].size(), 1u);
+}
+
 TEST_F(TableCommand, OfManyColumnsTheFirstAreShown) {
   std::string rows;
   for (int i = 0; i < 45; ++i) rows += (i == 0 ? "c" : ",c") + std::to_string(i);

@@ -120,6 +120,20 @@ std::string Describe(const Strangers& strangers, const std::string& path, int64_
       path, strangers.column, cells, rows, example, strangers.line, counted);
 }
 
+std::string Describe(const BarePercentages& bare, const std::string& path, const std::string& column) {
+  return fmt::format(
+      "'{}', column '{}' has percentages, and {} cells of it are numbers below 1 without a %, such as '{}' "
+      "in "
+      "line {}: '{}' is read as {} %; if they are parts of 1 write them as percentages, 45% for 0.45",
+      path, column, bare.cells, bare.example, bare.line, bare.example, bare.example);
+}
+
+void WarnOfBarePercentages(const TableRows& rows, const std::string& path, JobResult& result,
+                           Observer& observer) {
+  for (const Strangers& strangers : rows.strangers())
+    if (strangers.bare.cells > 0) Warn(Describe(strangers.bare, path, strangers.column), result, observer);
+}
+
 [[noreturn]] void RefuseId() {
   throw OptionError("id", "names a column of a table (.csv, .tsv), and the data has none",
                     OptionError::Problem::kNoEffect);
@@ -155,6 +169,7 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
 void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer) {
   constexpr int64_t kMany = 20, kMostColumns = 10;  // one cell in so many is worth a warning
   if (rows.table == nullptr) return;
+  WarnOfBarePercentages(*rows.table, path, result, observer);
   int64_t columns = 0;
   for (const Strangers& strangers : rows.table->strangers()) {
     const int64_t cells = strangers.others + strangers.nearest;

@@ -23,7 +23,7 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
                         TableRowOptions table = {});
 
 // Tells of cells whose values the training did not have: where they are many in a column, as a warning, which
-// the result has, too. To be called when all rows are read.
+// the result has, too; and of numbers that may be meant as percentages. To be called when all rows are read.
 void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer);
 
 // At most `max_rows` rows of it in memory, from the top; 0: all.
