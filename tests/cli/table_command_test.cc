@@ -134,6 +134,12 @@ TEST_F(TableCommand, ValuesThatTheTrainingDidNotHaveAreTold) {
   WriteBytes(Path("new.csv"), header + "bob,9999,,S,true\n");
   EXPECT_THAT(RunOrtEd({"impute", model, Path("new.csv"), "-o", Path("p.csv")}).err,
               HasSubstr("'9999' in line 2"));
+  const CommandResult drawn = RunOrtEd(
+      {"sample", model, "--clamp", Path("new.csv"), "--steps", "2", "--json", "-o", Path("filled.csv")});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, AllOf(HasSubstr("new.csv', column 'age': 1 of 1 cells have values"),
+                               HasSubstr("'9999' in line 2, and count as the nearest")));
+  EXPECT_THAT(nlohmann::json::parse(drawn.out)["warnings"][0].get<std::string>(), HasSubstr("'9999'"));
 }
 
 // Who a row is about is told by every command that has something to say of rows.
