@@ -408,6 +408,22 @@ TEST_F(TableCommand, OfManyColumnsTheFirstAreShown) {
                                  HasSubstr("... and 5 more; all are in variables.toml")));
 }
 
+// pandas numbers columns without a name.
+TEST_F(TableCommand, TwoNumberedColumnsOfBitsAreToldAndMayBeNamed) {
+  std::string rows = "0,1\n";
+  for (int i = 0; i < 100; ++i) rows += i % 3 ? "1,1\n" : "0,0\n";
+  WriteBytes(Path("drinks.csv"), rows);
+  const CommandResult as_row = Train({"--validation-fraction", "0"}, "rows");
+  ASSERT_EQ(as_row.exit_code, 0) << as_row.err;
+  EXPECT_THAT(as_row.err, AllOf(HasSubstr("the first line, 0 and 1, is read as a row"),
+                                HasSubstr("--header yes"), HasSubstr("101 rows")));
+  const CommandResult as_names = Train({"--validation-fraction", "0", "--header", "yes"});
+  ASSERT_EQ(as_names.exit_code, 0) << as_names.err;
+  EXPECT_THAT(as_names.err,
+              AllOf(Not(HasSubstr("is read as a row")), HasSubstr("100 rows"), Not(HasSubstr("101 rows"))));
+  EXPECT_EQ(std::ranges::count(Score("0,1\n1,1\n0,0\n").out, '\n'), 3);  // a header and two energies
+}
+
 // A 2 among bits is a mistake, unless somebody says that it is a category.
 TEST_F(TableCommand, AStrayCellAmongBitsIsAnError) {
   std::string text;

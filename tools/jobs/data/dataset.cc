@@ -218,11 +218,22 @@ Variables NamedBits(const std::vector<std::string>& names) {
   return Variables(std::move(list));
 }
 
-Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+// Two columns that are numbered in the first line look like a row; three cannot, there is no bit 2.
+void NoteNumbersOfColumns(const RowStore& store, const std::string& path, Observer& observer) {
+  std::vector<uint8_t> first(static_cast<size_t>(store.columns()));
+  if (first.size() != 2) return;
+  store.Get(0, 0, 0, first);
+  if (first[0] == 0 && first[1] == 1)
+    observer.OnNotice(fmt::format(
+        "'{}': the first line, 0 and 1, is read as a row; if it numbers the columns say --header yes", path));
+}
+
+Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, bool text, Observer& observer) {
   const auto reader = OpenRows(options.data, ReadOptions(options, seed, columns));
   Dataset dataset;
   dataset.variables = NamedBits(reader->column_names());
   RowStore store = ReadStore(*reader, options.binarise == Binarise::kGrey);
+  if (text && reader->column_names().empty()) NoteNumbersOfColumns(store, options.data, observer);
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
@@ -243,9 +254,9 @@ bool AreDamagedBits(const TableProfile& profile) {
 Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
   const auto profile = [&] { return ProfileTable(options.data, options.table.header, observer); };
   if (!options.table.FirstGiven().empty()) return FromTable(profile(), options, seed, observer);
-  if (columns != 0) return FromBits(options, seed, columns, observer);
+  if (columns != 0) return FromBits(options, seed, columns, /*text=*/true, observer);
   try {
-    return FromBits(options, seed, columns, observer);
+    return FromBits(options, seed, columns, /*text=*/true, observer);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadData) throw;
     const TableProfile table = profile();
@@ -272,7 +283,7 @@ Dataset FromFile(const DataOptions& options, uint64_t seed, int64_t columns, con
   const bool text = IsText(stream);
   if (text && options.binarise == Binarise::kStrict) return FromText(options, seed, columns, observer);
   RefuseTableOptions(options, text ? "binarised" : "an array");
-  return FromBits(options, seed, columns, observer);
+  return FromBits(options, seed, columns, /*text=*/false, observer);
 }
 
 // As a file of bytes is binarised.

@@ -101,7 +101,7 @@ bool AreNamesOf(const std::vector<std::string>& cells, const Variables& variable
 bool HoldsBits(const std::vector<std::string>& first, const Variables& variables, const RowOptions& options) {
   if (options.binarise != Binarise::kStrict) return true;
   if (std::ssize(first) != variables.dimension()) return false;
-  if (AreBare(variables) && AreNamesOf(first, variables)) return true;
+  if (AreBare(variables) && AreNamesOf(first, variables)) return !std::ranges::all_of(first, IsBit);
   return std::ranges::all_of(first, [&](const std::string& cell) {
     return IsBit(cell) || (options.allow_missing && IsMissing(cell));
   });
