@@ -13,6 +13,8 @@ namespace ort_ed {
 namespace {
 
 constexpr char kPeriodWanted[] = "a number of steps (500) or a time (60s, 5m, 1h)";
+constexpr char kTimeDomain[] = "TIME";  // of a period that must not be counted in steps
+constexpr char kTimeWanted[] = "a time above 0 with its unit: 30s, 10m, 2h or 1.5h";
 
 template <typename T>
 std::string Joined(const std::vector<T>& values, std::string (*text)(T)) {
@@ -80,6 +82,22 @@ std::string Shown(const std::string& value) {
   return value.size() <= kMost ? "'" + value + "'" : "'" + value.substr(0, kMost) + "...'";
 }
 
+// 30s, 10m and 1.5h.
+std::optional<double> ReadSeconds(std::string_view text) {
+  const double unit = text.ends_with('s') ? 1 : text.ends_with('m') ? 60 : text.ends_with('h') ? 3600 : 0;
+  if (unit == 0) return std::nullopt;
+  const auto time = ParseNumber(text.substr(0, text.size() - 1));
+  if (!time || !(*time >= 0) || !std::isfinite(*time)) return std::nullopt;
+  return *time * unit;
+}
+
+OptionValue ConvertedTime(const OptionValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  const bool is_time = text != nullptr && ReadSeconds(*text).value_or(0) > 0;
+  if (!is_time && !std::holds_alternative<std::monostate>(value)) throw std::invalid_argument(kTimeWanted);
+  return value;
+}
+
 [[noreturn]] void RefuseValue(const Option& option, const OptionValue& value,
                               const std::invalid_argument& why) {
   throw OptionError(option.key, std::string("must be ") + why.what() + ", not " + Shown(FormatOption(value)));
@@ -111,6 +129,7 @@ bool Meets(const OptionValue& value, const std::string& domain) {
 
 OptionValue Converted(const Option& option, const OptionValue& value) {
   const OptionType type = option.type;
+  if (type == OptionType::kPeriod && option.domain == kTimeDomain) return ConvertedTime(value);
   if (const auto* text = std::get_if<std::string>(&value)) return ParseOption(type, *text);
   if (std::holds_alternative<std::monostate>(value)) return value;
   const auto* integer = std::get_if<int64_t>(&value);
@@ -226,18 +245,10 @@ std::string FormatOption(const OptionValue& value) {
 }
 
 Period ParsePeriod(std::string_view text) {
-  const double unit = text.ends_with('s') ? 1 : text.ends_with('m') ? 60 : text.ends_with('h') ? 3600 : 0;
-  Period period;
-  if (unit == 0) {
-    const auto steps = ParseInteger(text);
-    if (!steps || *steps < 0) throw std::invalid_argument(kPeriodWanted);
-    period.steps = *steps;
-  } else {
-    const auto time = ParseNumber(text.substr(0, text.size() - 1));
-    if (!time || !(*time >= 0) || !std::isfinite(*time)) throw std::invalid_argument(kPeriodWanted);
-    period.seconds = *time * unit;
-  }
-  return period;
+  if (const auto seconds = ReadSeconds(text)) return {.seconds = *seconds};
+  const auto steps = ParseInteger(text);
+  if (!steps || *steps < 0) throw std::invalid_argument(kPeriodWanted);
+  return {.steps = *steps};
 }
 
 std::string FormatPeriod(const Period& period) {

@@ -423,8 +423,11 @@ OptionMap GetOptions(const Schema& schema, const void* object) {
   OptionMap values;
   for (const Option& option : schema.options) {
     if (!WhyNoEffect(schema, option, object).empty()) continue;
+    if (option.kinds == nullptr) {
+      values.emplace(option.key, option.Get(object));  // what a choice of the same key says stands
+      continue;
+    }
     values[option.key] = option.Get(object);
-    if (option.kinds == nullptr) continue;
     const KindTable table = option.kinds();
     for (const ChosenKind& chosen : Resolve(ChoiceIn(option, object), table, option.key)) {
       const Schema& inner = *table.rows[chosen.row].schema;

@@ -77,6 +77,19 @@ TEST_F(ExportCommand, CompletesAUsersModel) {
   EXPECT_TRUE(model.HasGradient());
 }
 
+TEST_F(ExportCommand, AGradientThatDoesNotSeeTheEnergyIsWarnedOfAsCheckDoes) {
+  WriteBytes(Path("lookup.onnx"), LookupModel());
+  const CommandResult result =
+      RunOrtEd({"export", Path("lookup.onnx"), "--with-gradient", "-o", Path("out.onnx")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string advice =
+      "the energy depends on x through Cast (node 'state'), whose derivative is zero: gradient-guided "
+      "samplers need --gradient differences; Gibbs sampling does without";
+  EXPECT_THAT(result.err, HasSubstr("warning: " + advice));
+  EXPECT_THAT(RunOrtEd({"check", Path("lookup.onnx")}).out, HasSubstr(advice));
+  EXPECT_THAT(RunOrtEd({"export", Path("lookup.onnx"), "-o", Path("plain.onnx")}).err, IsEmpty());
+}
+
 TEST_F(ExportCommand, TheGradientIsThatOfTheEnergy) {
   Train();
   const CommandResult result =

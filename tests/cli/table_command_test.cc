@@ -134,6 +134,12 @@ TEST_F(TableCommand, ValuesThatTheTrainingDidNotHaveAreTold) {
   WriteBytes(Path("new.csv"), header + "bob,9999,,S,true\n");
   EXPECT_THAT(RunOrtEd({"impute", model, Path("new.csv"), "-o", Path("p.csv")}).err,
               HasSubstr("'9999' in line 2"));
+  const CommandResult drawn = RunOrtEd(
+      {"sample", model, "--clamp", Path("new.csv"), "--steps", "2", "--json", "-o", Path("filled.csv")});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, AllOf(HasSubstr("new.csv', column 'age': 1 of 1 cells have values"),
+                               HasSubstr("'9999' in line 2, and count as the nearest")));
+  EXPECT_THAT(nlohmann::json::parse(drawn.out)["warnings"][0].get<std::string>(), HasSubstr("'9999'"));
 }
 
 // Who a row is about is told by every command that has something to say of rows.
@@ -185,6 +191,20 @@ TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
             2);
 }
 
+TEST_F(TableCommand, AbsentColumnsAreThoseOfTheFileThatNamesThem) {
+  WriteBytes(Path("few.csv"), "age,drink,size\n20,milk,S\n");
+  const CommandResult validation = Train({"--validation", Path("few.csv")}, "validated");
+  EXPECT_EQ(validation.exit_code, 1);
+  EXPECT_THAT(validation.err, AllOf(HasSubstr("few.csv' lacks columns that are learned from '"),
+                                    HasSubstr("drinks.csv': 'member'")));
+  ASSERT_EQ(Train().exit_code, 0);
+  const CommandResult variables = RunOrtEd({"train", "--data", Path("few.csv"), "--variables",
+                                            Path("run/variables.toml"), "-o", Path("again"), "--steps", "1"});
+  EXPECT_EQ(variables.exit_code, 1);
+  EXPECT_THAT(variables.err, AllOf(HasSubstr("few.csv' lacks columns that '"),
+                                   HasSubstr("run/variables.toml' names: 'member'")));
+}
+
 TEST_F(TableCommand, ColumnsMayBeChosen) {
   const CommandResult number = Train({"--columns", "3", "--drop", "shop"}, "number");
   EXPECT_EQ(number.exit_code, 2);
@@ -192,7 +212,10 @@ TEST_F(TableCommand, ColumnsMayBeChosen) {
   const CommandResult result = Train({"--columns", "drink,size,age", "--drop", "age", "--ordered", "size"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("2 variables"), HasSubstr("size: ordered"), Not(HasSubstr("member:"))));
+              AllOf(HasSubstr("2 variables"), HasSubstr("size: ordered"), Not(HasSubstr("member:")),
+                    HasSubstr("column 'size': its categories are taken in alphabetical order, from 'L' and "
+                              "'M' to 'S'"),
+                    HasSubstr("variables.toml")));
   EXPECT_EQ(Score("size,drink\nS,milk\n").exit_code, 0);
   const CommandResult unknown = Train({"--drop", "colour"}, "other");
   EXPECT_EQ(unknown.exit_code, 2);
@@ -354,6 +377,24 @@ TEST_F(TableCommand, TablesAreWrittenAsTheyWereRead) {
   EXPECT_TRUE(ReadBytes(Path("out.tsv")).starts_with("day\tprice\t"));
 }
 
+TEST_F(TableCommand, PartsOfOneInAColumnOfPercentagesAreTold) {
+  std::string rows = "share,member\n";
+  for (int i = 0; i < 100; ++i) rows += std::to_string(i % 60) + (i % 3 ? "%,yes\n" : "%,no\n");
+  WriteBytes(Path("drinks.csv"), rows);
+  ASSERT_EQ(Train({}).exit_code, 0);
+  EXPECT_THAT(Score("share,member\n45%,yes\n45,yes\n1,no\n0,no\n0.5%,no\n").err,
+              Not(HasSubstr("without a %")));
+  const CommandResult parts = Score("share,member\n45%,yes\n0.45,no\n.3,yes\n", {"--json"});
+  EXPECT_EQ(parts.exit_code, 0) << parts.err;
+  EXPECT_THAT(
+      parts.err,
+      AllOf(HasSubstr("warning: "),
+            HasSubstr("new.csv', column 'share' has percentages, and 2 cells of it are numbers below 1 "
+                      "without a %, such as '0.45' in line 3: '0.45' is read as 0.45 %"),
+            HasSubstr("45% for 0.45")));
+  EXPECT_EQ(nlohmann::json::parse(parts.out)["warnings"].size(), 1u);
+}
+
 TEST_F(TableCommand, OfManyColumnsTheFirstAreShown) {
   std::string rows;
   for (int i = 0; i < 45; ++i) rows += (i == 0 ? "c" : ",c") + std::to_string(i);
@@ -365,6 +406,22 @@ TEST_F(TableCommand, OfManyColumnsTheFirstAreShown) {
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, AllOf(HasSubstr("  c39: binary: no, yes"), Not(HasSubstr("  c40:")),
                                  HasSubstr("... and 5 more; all are in variables.toml")));
+}
+
+// pandas numbers columns without a name.
+TEST_F(TableCommand, TwoNumberedColumnsOfBitsAreToldAndMayBeNamed) {
+  std::string rows = "0,1\n";
+  for (int i = 0; i < 100; ++i) rows += i % 3 ? "1,1\n" : "0,0\n";
+  WriteBytes(Path("drinks.csv"), rows);
+  const CommandResult as_row = Train({"--validation-fraction", "0"}, "rows");
+  ASSERT_EQ(as_row.exit_code, 0) << as_row.err;
+  EXPECT_THAT(as_row.err, AllOf(HasSubstr("the first line, 0 and 1, is read as a row"),
+                                HasSubstr("--header yes"), HasSubstr("101 rows")));
+  const CommandResult as_names = Train({"--validation-fraction", "0", "--header", "yes"});
+  ASSERT_EQ(as_names.exit_code, 0) << as_names.err;
+  EXPECT_THAT(as_names.err,
+              AllOf(Not(HasSubstr("is read as a row")), HasSubstr("100 rows"), Not(HasSubstr("101 rows"))));
+  EXPECT_EQ(std::ranges::count(Score("0,1\n1,1\n0,0\n").out, '\n'), 3);  // a header and two energies
 }
 
 // A 2 among bits is a mistake, unless somebody says that it is a category.

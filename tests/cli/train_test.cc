@@ -419,7 +419,12 @@ TEST_F(TrainCommand, EpochsAndTimesAreWrittenDownAsSteps) {
   EXPECT_EQ(Train("short", {"--config", Path("long.toml")}).exit_code, 0);
   EXPECT_EQ(Metrics("short").back()["step"], 40);
   ExpectFailure(Train("both", {"--time", "1m"}), 2, "--steps has no effect with --time");
-  ExpectFailure(Train("bare", {"--steps", "", "--time", "10"}), 2, "--time must have a unit");
+  for (const char* bad : {"10", "ten", "0m", "h", "-1s"})
+    ExpectFailure(Train("bad", {"--steps", "", "--time", bad}), 2,
+                  "--time must be a time above 0 with its unit: 30s, 10m, 2h or 1.5h, not");
+  WriteBytes(Path("bare.toml"), "[run]\ntime = 10\n");
+  ExpectFailure(RunOrtEd({"train", "--config", Path("bare.toml"), "-o", Path("bad")}), 1, "30s, 10m, 2h");
+  EXPECT_THAT(RunOrtEd({"train", "--help"}).out, AllOf(HasSubstr("--time TIME"), HasSubstr("30s, 10m, 2h")));
 }
 
 TEST_F(TrainCommand, SaysWhatItLearned) {

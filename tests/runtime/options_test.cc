@@ -112,6 +112,42 @@ TEST(Options, EveryPlaceOfAListHoldsANumber) {
     EXPECT_THROW(ParseOption(OptionType::kIntegers, integers), std::invalid_argument) << integers;
 }
 
+struct Lengths {
+  std::optional<Period> time;
+  Choice sampler = {"gibbs"};
+  std::string asked_sampler;
+  static void Describe(Declare<Lengths>& declare) {
+    declare("time", &Lengths::time, "TIME", "how long");
+    declare("sampler", &Lengths::sampler, Kinds, "how chains move");
+    declare("sampler", &Lengths::asked_sampler, "", "how chains move");
+  }
+};
+
+TEST(Options, TimesHaveAUnit) {
+  EXPECT_EQ(MakeOptions<Lengths>({{"time", "1.5h"}}).time->seconds, 5400);
+  EXPECT_FALSE(MakeOptions<Lengths>({}).time);
+  CheckOptions(MakeOptions<Lengths>({{"time", "10m"}}));
+  for (const OptionValue& bad : {OptionValue("10"), OptionValue(int64_t{10}), OptionValue("ten"),
+                                 OptionValue("0m"), OptionValue("s"), OptionValue("-1s")}) {
+    try {
+      MakeOptions<Lengths>({{"time", bad}});
+      ADD_FAILURE() << FormatOption(bad);
+    } catch (const OptionError& error) {
+      EXPECT_EQ(
+          std::string(error.what()),
+          "time must be a time above 0 with its unit: 30s, 10m, 2h or 1.5h, not '" + FormatOption(bad) + "'");
+    }
+  }
+}
+
+TEST(Options, AMemberMayTellWhetherAChoiceWasMade) {
+  const Lengths silent = MakeOptions<Lengths>({}), said = MakeOptions<Lengths>({{"sampler", "gibbs"}});
+  EXPECT_EQ(silent.asked_sampler, "");
+  EXPECT_EQ(said.asked_sampler, "gibbs");
+  for (const Lengths& each : {silent, said})
+    EXPECT_EQ(GetOptions(SchemaOf<Lengths>(), &each).at("sampler"), OptionValue("gibbs"));
+}
+
 TEST(Options, TextBecomesMembersOfEveryType) {
   Everything e;
   Give({{"name", "a"},

@@ -15,4 +15,9 @@ CheckResult Check(const LoadedModel& model, const GradientCheckOptions& options,
   return result;
 }
 
+std::string AdviceOnBlindSpots(const std::vector<BlindSpot>& spots) {
+  return DescribeBlindSpots(spots) +
+         ": gradient-guided samplers need --gradient differences; Gibbs sampling does without";
+}
+
 }  // namespace ort_ed

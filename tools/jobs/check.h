@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "ort_ed/options.h"
 #include "tools/jobs/loaded_model.h"
@@ -28,5 +30,8 @@ struct CheckResult : JobResult {
 // Whether the model keeps the energy model contract and can be trained (see CheckModel()). Throws kBadModel
 // where nothing more can be said of it, and kInterrupted.
 CheckResult Check(const LoadedModel& model, const GradientCheckOptions& options, Observer& observer);
+
+// Why gradient-guided samplers are lost with such a model, and what to do; of one spot or more.
+std::string AdviceOnBlindSpots(const std::vector<BlindSpot>& spots);
 
 }  // namespace ort_ed

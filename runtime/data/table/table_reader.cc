@@ -123,11 +123,19 @@ bool TableReader::Next() {
     stream_.Fail("line " + std::to_string(line_) + " has " + std::to_string(count) + " cells, but line " +
                  std::to_string(first_line_) + " has " + std::to_string(columns_) +
                  "; every row must have as many (a cell that holds a separator needs quotes around it)");
-  for (int64_t i = 0; i < count; ++i)
-    if (!IsUtf8(cells_[static_cast<size_t>(i)]))
-      stream_.Fail("line " + std::to_string(line_) + ", column " + std::to_string(i + 1) +
-                   " is not UTF-8; save the file as UTF-8");
+  CheckText();
   return true;
+}
+
+void TableReader::CheckText() const {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const bool nul = cells_[i].find('\0') != std::string::npos;
+    if (!nul && IsUtf8(cells_[i])) continue;
+    stream_.Fail("line " + std::to_string(line_) + ", column " + std::to_string(i + 1) +
+                 (nul ? " has a NUL byte, which no text has: the file is damaged; copy it again, or save it "
+                        "as UTF-8"
+                      : " is not UTF-8; save the file as UTF-8"));
+  }
 }
 
 void TableReader::SplitRecord(std::string_view record) {

@@ -38,6 +38,7 @@ class TableReader {
  private:
   bool LoadRecord();
   void SplitRecord(std::string_view record);
+  void CheckText() const;
 
   InputStream stream_;
   char separator_ = '\0';  // not known yet

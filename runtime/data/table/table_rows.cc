@@ -1,10 +1,12 @@
 #include "runtime/data/table/table_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/data/table/cell_format.h"
 #include "runtime/data/table/cell_value.h"
 #include "runtime/data/table/variable_codec.h"
 #include "runtime/support/text.h"
@@ -20,6 +22,16 @@ std::string Quoted(const std::vector<std::string>& names) {
   return Join(shown, ", ");
 }
 
+bool IsOfPercentages(const Variable& variable) {
+  return ParseNumberFormat(variable.format).after.ends_with('%');
+}
+
+bool MayBePartOfOne(const std::string& cell) {
+  const CellValue value = ReadCellValue(cell, /*decimal_comma=*/true);
+  const bool number = value.type == CellValues::kNumber || value.type == CellValues::kInteger;
+  return number && value.form.after.empty() && value.number != 0 && std::abs(value.number) < 1;
+}
+
 class EncodedRows final : public TableRows {
  public:
   EncodedRows(InputStream stream, const Variables& variables, const TableRowOptions& options)
@@ -29,6 +41,7 @@ class EncodedRows final : public TableRows {
     for (int64_t v = 0; v < variables_.size(); ++v) {
       encoders_.emplace_back(variables_[v], table_.decimal_comma());
       strangers_.push_back({.column = variables_[v].name});
+      of_percentages_.push_back(IsOfPercentages(variables_[v]));
     }
   }
 
@@ -87,7 +100,7 @@ class EncodedRows final : public TableRows {
       return false;
     }
     if (!absent.empty())
-      table_.Fail("lacks columns that the model was trained on: " + Quoted(header_lacks_) +
+      table_.Fail("lacks columns that " + options_.columns_of + ": " + Quoted(header_lacks_) +
                   "; its first line has " + Quoted(table_.cells()) +
                   ". Columns are found by the names in the first line, in any order");
     if (!options_.id.empty()) id_ = FindColumn(names, options_.id);
@@ -150,11 +163,18 @@ class EncodedRows final : public TableRows {
     ++(fit == CellFit::kOther ? strangers.others : strangers.nearest);
   }
 
+  void NoteBare(BarePercentages& bare, const std::string& cell) const {
+    if (!MayBePartOfOne(cell) || bare.cells++ > 0) return;
+    bare.example = cell;
+    bare.line = table_.line();
+  }
+
   std::optional<int64_t> Encode(size_t variable, const std::string& cell) {
     try {
       CellFit fit;
       const auto state = encoders_[variable].Encode(cell, &fit);
       Note(strangers_[variable], fit, cell);
+      if (of_percentages_[variable]) NoteBare(strangers_[variable].bare, cell);
       return state;
     } catch (const std::invalid_argument& error) {
       table_.FailCell(variables_[static_cast<int64_t>(variable)].name, error.what());
@@ -170,6 +190,7 @@ class EncodedRows final : public TableRows {
   std::optional<size_t> id_;
   std::vector<std::string> ids_, cells_;
   std::vector<Strangers> strangers_;
+  std::vector<bool> of_percentages_;
   int64_t rows_read_ = 0;
   bool pending_ = false;  // the first record is a row
   bool any_ = false;

@@ -20,15 +20,25 @@ struct TableRowOptions {
   bool omit_missing = false;
   std::string id = "";      // a column that is carried along
   bool keep_cells = false;  // as they are written
+  // For messages, who says what columns there must be.
+  std::string columns_of = "the model was trained on";
 };
 
-// Cells of a column that have no state of their own.
+// Numbers below 1 without a % in a column of percentages: 0.45, read as 0.45 %, may be meant as 45 %.
+struct BarePercentages {
+  int64_t cells = 0;
+  std::string example = {};  // the first of them
+  int64_t line = 0;          // where it stands
+};
+
+// Cells of a column that have no state of their own, or may be meant otherwise.
 struct Strangers {
   std::string column = {};
   int64_t others = 0;        // have that of all other values
   int64_t nearest = 0;       // have that of the nearest number
   std::string example = {};  // the first of them
   int64_t line = 0;          // where it stands
+  BarePercentages bare = {};
 };
 
 // The rows of a text table as the bits of `variables`. Columns are found by their names in the header, in any

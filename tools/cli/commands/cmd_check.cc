@@ -119,8 +119,7 @@ void PrintVerdict(const ModelCheck& check) {
   if (check.passed()) Print("passed: the model can be trained\n");
   if (!check.problems.empty() || check.has_input_gradient()) return;
   if (!check.blind_spots.empty()) {
-    Print("{}: gradient-guided samplers need --gradient differences; Gibbs sampling does without\n",
-          DescribeBlindSpots(check.blind_spots));
+    Print("{}\n", AdviceOnBlindSpots(check.blind_spots));
     return;
   }
   Print(

@@ -54,6 +54,7 @@ Canvas Histograms(const EvalCommand& command, const EvaluateResult& result) {
 nlohmann::ordered_json ToJson(const SampleComparison& comparison) {
   nlohmann::ordered_json json = {{"samples", comparison.samples},
                                  {"sets", comparison.sets},
+                                 {"sampler", comparison.sampler},
                                  {"hamming", comparison.hamming},
                                  {"linear", comparison.linear}};
   if (comparison.null) json["hamming_null"] = {comparison.null->low, comparison.null->high};

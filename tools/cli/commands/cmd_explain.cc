@@ -186,8 +186,8 @@ void RunExplain(const ExplainCommand& command) {
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const Variables& variables = model.energy_model().variables();
-  const ModelRows rows = OpenModelRows(command.data, variables,
-                                       command.binarise.ForRows(command.seed, model.dimension()), command.id);
+  const ModelRows rows = OpenModelRows(
+      command.data, variables, command.binarise.ForRows(command.seed, model.dimension()), {.id = command.id});
   const std::vector<std::string> names = NameVariables(variables, *rows.reader);
   std::unique_ptr<RowWriter<float>> writer;
   if (!command.conditionals.empty())

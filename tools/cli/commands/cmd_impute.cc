@@ -44,8 +44,8 @@ void RunImpute(const ImputeCommand& command) {
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const Variables& variables = model.energy_model().variables();
-  const ModelRows rows = OpenModelRows(command.data, variables,
-                                       {.columns = model.dimension(), .allow_missing = true}, command.id);
+  const ModelRows rows = OpenModelRows(
+      command.data, variables, {.columns = model.dimension(), .allow_missing = true}, {.id = command.id});
   std::vector<std::string> names = rows.reader->column_names();
   if (variables.described()) names = NameBits(variables, *rows.reader);
   const auto writer =

@@ -9,6 +9,7 @@
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"
+#include "tools/jobs/check.h"
 #include "tools/jobs/inspect.h"
 #include "tools/jobs/quadratic_couplings.h"
 #include "tools/jobs/tables/guess_variables.h"
@@ -139,9 +140,7 @@ std::string Tables(const InspectResult& result) {
     text += fmt::format("{:<32}{:>8}{:>16}  {}\n", FullName(op), op.count, Flops(op.flops_per_row),
                         Trainable(result.differentiability[i]));
   }
-  if (!result.blind_spots.empty())
-    text += fmt::format("\n{}: gradient-guided samplers need --gradient differences\n",
-                        DescribeBlindSpots(result.blind_spots));
+  if (!result.blind_spots.empty()) text += fmt::format("\n{}\n", AdviceOnBlindSpots(result.blind_spots));
   text += VariableTable(summary);
   if (summary.metadata.empty()) return text;
   text += "\nmetadata\n";

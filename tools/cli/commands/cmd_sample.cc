@@ -169,8 +169,9 @@ void RunSample(const SampleCommand& command) {
   const EnergyModel& model = loaded.energy_model();
   const bool as_table = model.variables().described() && IsTableName(command.output);
   CheckId(command, as_table);
-  const SampleStart start =
-      ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables(), command.id);
+  JobResult reading;
+  const SampleStart start = ReadSampleStart(IfGiven(command.init), IfGiven(command.clamp), model.variables(),
+                                            command.id, reading, terminal);
   const SampleSchedule schedule = MakeSchedule(command.sample, start);
   std::optional<SamplePicture> picture;
   if (!command.png.empty()) picture.emplace(command, model);
@@ -183,8 +184,9 @@ void RunSample(const SampleCommand& command) {
   std::unique_ptr<RowWriter<float>> trace;
   if (!command.trace.empty()) trace = CreateFloatFile(command.trace, {.columns = schedule.chains});
 
-  const SampleResult result =
+  SampleResult result =
       Sample(loaded, start, command.sample, {.samples = samples.get(), .trace = trace.get()}, terminal);
+  result.warnings.insert(result.warnings.begin(), reading.warnings.begin(), reading.warnings.end());
   if (trace && result.complete) trace->Commit();
   if (result.samples > 0) samples->Commit();
   if (!result.complete) {

@@ -129,7 +129,7 @@ void RunScore(const ScoreCommand& command) {
     marginal.emplace(model, seed, command.device.threads);
   }
   const std::optional<EnergySketch> reference = FindReference(command, model, row_options, terminal);
-  const ModelRows rows = OpenModelRows(command.data, model.variables(), row_options, command.id);
+  const ModelRows rows = OpenModelRows(command.data, model.variables(), row_options, {.id = command.id});
   const std::string output = command.output.empty() && !command.json ? "-" : command.output;
   const std::vector<std::string> names = ScoreColumns(model, command.anomaly, command.marginalise);
   std::unique_ptr<RowWriter<float>> writer;

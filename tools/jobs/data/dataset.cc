@@ -45,11 +45,12 @@ RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t se
   return ReadStore(*OpenRows(path, ReadOptions(data, seed, columns)), data.binarise == Binarise::kGrey);
 }
 
-// The same of rows whose variables are known.
+// The same of rows whose variables are known. `columns_of`: for messages, by whom.
 RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed,
-                   const Variables& variables, Observer& observer) {
-  const ModelRows rows = OpenModelRows(path, variables, ReadOptions(data, seed, variables.dimension()), "",
-                                       data.table.missing == MissingCells::kOmit);
+                   const Variables& variables, const std::string& columns_of, Observer& observer) {
+  const ModelRows rows =
+      OpenModelRows(path, variables, ReadOptions(data, seed, variables.dimension()),
+                    {.omit_missing = data.table.missing == MissingCells::kOmit, .columns_of = columns_of});
   RowStore store = ReadStore(*rows.reader, data.binarise == Binarise::kGrey);
   if (rows.table != nullptr && rows.table->omitted() > 0)
     observer.OnNotice(fmt::format("'{}': {} rows with missing cells are left out, {} are left", path,
@@ -76,7 +77,8 @@ RowTable Pick(const RowStore& store, std::span<const uint32_t> members, uint64_t
 void ReadValidation(const DataOptions& options, uint64_t data_seed, int64_t columns, Observer& observer,
                     Dataset& dataset) {
   const RowStore store = dataset.variables.described()
-                             ? ReadStore(options.validation, options, data_seed, dataset.variables, observer)
+                             ? ReadStore(options.validation, options, data_seed, dataset.variables,
+                                         fmt::format("are learned from '{}'", options.data), observer)
                              : ReadStore(options.validation, options, data_seed, columns);
   std::vector<uint32_t> order = AllOf(store);
   const uint64_t seed = data_seed ^ kValidationSeed;
@@ -177,14 +179,14 @@ void Tell(const TableProfile& profile, const TableGuess& guess, const std::strin
   for (const std::string& warning : guess.warnings) observer.OnWarning(warning);
 }
 
-Dataset FromKnown(const DataOptions& options, uint64_t seed, const Variables& variables, int64_t columns,
-                  Observer& observer) {
+Dataset FromKnown(const DataOptions& options, uint64_t seed, const Variables& variables,
+                  const std::string& columns_of, int64_t columns, Observer& observer) {
   if (columns != 0 && columns != variables.dimension())
     throw OptionError(
         "variables", fmt::format("have {} bits, not the {} that are needed", variables.dimension(), columns));
   Dataset dataset;
   dataset.variables = variables;
-  RowStore store = ReadStore(options.data, options, seed, variables, observer);
+  RowStore store = ReadStore(options.data, options, seed, variables, columns_of, observer);
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
@@ -200,7 +202,8 @@ Dataset FromTable(const TableProfile& profile, const DataOptions& options, uint6
   dataset.variables = guess.variables;
   dataset.dropped = std::move(guess.dropped);
   dataset.warnings = std::move(guess.warnings);
-  RowStore store = ReadStore(options.data, options, seed, dataset.variables, observer);
+  RowStore store =
+      ReadStore(options.data, options, seed, dataset.variables, "it had when it was first read", observer);
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
@@ -215,11 +218,22 @@ Variables NamedBits(const std::vector<std::string>& names) {
   return Variables(std::move(list));
 }
 
-Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
+// Two columns that are numbered in the first line look like a row; three cannot, there is no bit 2.
+void NoteNumbersOfColumns(const RowStore& store, const std::string& path, Observer& observer) {
+  std::vector<uint8_t> first(static_cast<size_t>(store.columns()));
+  if (first.size() != 2) return;
+  store.Get(0, 0, 0, first);
+  if (first[0] == 0 && first[1] == 1)
+    observer.OnNotice(fmt::format(
+        "'{}': the first line, 0 and 1, is read as a row; if it numbers the columns say --header yes", path));
+}
+
+Dataset FromBits(const DataOptions& options, uint64_t seed, int64_t columns, bool text, Observer& observer) {
   const auto reader = OpenRows(options.data, ReadOptions(options, seed, columns));
   Dataset dataset;
   dataset.variables = NamedBits(reader->column_names());
   RowStore store = ReadStore(*reader, options.binarise == Binarise::kGrey);
+  if (text && reader->column_names().empty()) NoteNumbersOfColumns(store, options.data, observer);
   return FromStore(std::move(store), options, seed, observer, std::move(dataset));
 }
 
@@ -240,9 +254,9 @@ bool AreDamagedBits(const TableProfile& profile) {
 Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Observer& observer) {
   const auto profile = [&] { return ProfileTable(options.data, options.table.header, observer); };
   if (!options.table.FirstGiven().empty()) return FromTable(profile(), options, seed, observer);
-  if (columns != 0) return FromBits(options, seed, columns, observer);
+  if (columns != 0) return FromBits(options, seed, columns, /*text=*/true, observer);
   try {
-    return FromBits(options, seed, columns, observer);
+    return FromBits(options, seed, columns, /*text=*/true, observer);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadData) throw;
     const TableProfile table = profile();
@@ -256,19 +270,20 @@ Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Obs
 
 Dataset FromFile(const DataOptions& options, uint64_t seed, int64_t columns, const Variables& known,
                  Observer& observer) {
-  if (known.described()) return FromKnown(options, seed, known, columns, observer);
+  if (known.described()) return FromKnown(options, seed, known, "the model has", columns, observer);
   if (!options.table.variables.empty()) {
     const std::string idle = options.table.FirstGiven({"variables", "missing"});
     if (!idle.empty())
       throw OptionError(idle, "has no effect with `variables`, which says what the columns are",
                         OptionError::Problem::kNoEffect);
-    return FromKnown(options, seed, ReadVariables(options.table.variables), columns, observer);
+    const std::string& file = options.table.variables;
+    return FromKnown(options, seed, ReadVariables(file), fmt::format("'{}' names", file), columns, observer);
   }
   InputStream stream(options.data);
   const bool text = IsText(stream);
   if (text && options.binarise == Binarise::kStrict) return FromText(options, seed, columns, observer);
   RefuseTableOptions(options, text ? "binarised" : "an array");
-  return FromBits(options, seed, columns, observer);
+  return FromBits(options, seed, columns, /*text=*/false, observer);
 }
 
 // As a file of bytes is binarised.

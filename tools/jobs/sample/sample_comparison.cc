@@ -19,11 +19,11 @@ Rows States(const Chains& chains) { return {chains.states.begin(), chains.states
 // they find its modes in proportion, and stay there; a set after that and after every `thin` steps more.
 class SampleSets {
  public:
-  SampleSets(const EnergyPath& path, const ComparisonOptions& options, uint64_t seed, int threads,
-             Observer& observer)
+  SampleSets(const EnergyPath& path, const ComparisonOptions& options, const Choice& sampler, uint64_t seed,
+             int threads, Observer& observer)
       : options_(options),
         chains_(StartChains(path, options.samples, seed)),
-        sampler_(MakeSampler(options.sampler, path, threads)),
+        sampler_(MakeSampler(sampler, path, threads)),
         watch_(Watch(observer, "sampling", "steps")) {}
 
   // `use` takes the number of each set and the chains that hold it.
@@ -56,6 +56,11 @@ class SampleSets {
   Pace pace_;
   int64_t done_ = 0;
 };
+
+Choice ChooseSampler(const EnergyPath& path, const ComparisonOptions& options) {
+  const bool asked = !options.asked_sampler.empty() || !options.sampler.options.empty();
+  return asked || path.base->autoregressive() == nullptr ? options.sampler : "refill";
+}
 
 // Set k has its own rows of the data where there are enough of them.
 std::span<const uint8_t> DataOfSet(const RowTable& data, int64_t set, const SampleComparison& comparison) {
@@ -90,7 +95,10 @@ void ComparisonOptions::Describe(Declare<ComparisonOptions>& declare) {
   declare("mmd_null", &Self::mmd_null, "[0, inf)",
           "shuffles of samples and data that tell how the MMD scatters without a difference, e.g. 100")
       .When("samples", "[1, inf)");
-  declare("sampler", &Self::sampler, AnnealingSamplerTable, "how chains move").When("samples", "[1, inf)");
+  declare("sampler", &Self::sampler, AnnealingSamplerTable, "how chains move")
+      .Default("gibbs; of samples refill, where the base is learned")
+      .When("samples", "[1, inf)");
+  declare("sampler", &Self::asked_sampler, "", "how chains move").When("samples", "[1, inf)");
   DescribeBase(declare, &Self::base).When("samples", "[1, inf)");
 }
 
@@ -111,10 +119,12 @@ std::optional<SampleComparison> CompareSamples(const EnergyPath& path, const Row
   SampleComparison comparison;
   comparison.samples = options.samples;
   comparison.sets = options.sample_sets;
+  const Choice sampler = ChooseSampler(path, options);
+  comparison.sampler = sampler.kind;
   std::vector<double> null(static_cast<size_t>(options.mmd_null));
   const Variables variables = path.variables();
   const auto part = 1.0 / static_cast<double>(comparison.sets);
-  SampleSets(path, options, seed, threads, observer).Draw([&](int64_t set, const Chains& chains) {
+  SampleSets(path, options, sampler, seed, threads, observer).Draw([&](int64_t set, const Chains& chains) {
     if (set == 0) comparison.energies = chains.energies;
     const Rows samples = States(chains);
     const std::span rows = DataOfSet(data, set, comparison);

@@ -19,6 +19,9 @@ struct ComparisonOptions {
   int64_t thin = 10;
   int64_t mmd_null = 0;
   Choice sampler = "gibbs";
+  // What was said of it, by the same key. Where nothing was, draws of a learned base stand in for gibbs,
+  // whose sweeps take an energy for every state of every variable.
+  std::string asked_sampler = "";
   PathBase base = PathBase::kModel;
 
   static void Describe(Declare<ComparisonOptions>& declare);
@@ -32,7 +35,8 @@ struct SampleComparison {
   };
   int64_t samples = 0;  // of one set
   int64_t sets = 0;
-  double hamming = 0;  // squared MMD, the mean over the sets
+  std::string sampler;  // that drew them
+  double hamming = 0;   // squared MMD, the mean over the sets
   double linear = 0;
   std::optional<Interval> null;  // where `hamming` lies in 95 % of cases if model and data are the same
   std::vector<double> energies;  // of the samples of the first set

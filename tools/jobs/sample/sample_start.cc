@@ -44,10 +44,10 @@ void RequireFree(const std::vector<uint8_t>& clamped, const std::string& why, co
 
 // The rows of a file and, of a table, its cells.
 SampleStart ReadStart(const std::string& path, const Variables& variables, bool allow_missing,
-                      const std::string& id) {
+                      const std::string& id, JobResult& result, Observer& observer) {
   const ModelRows rows =
-      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing}, id,
-                    /*omit_missing=*/false, /*keep_cells=*/true);
+      OpenModelRows(path, variables, {.columns = variables.dimension(), .allow_missing = allow_missing},
+                    {.id = id, .keep_cells = true});
   SampleStart start;
   constexpr int64_t kBlock = 1024;
   std::vector<uint8_t> block(static_cast<size_t>(kBlock * rows.reader->columns()));
@@ -58,6 +58,7 @@ SampleStart ReadStart(const std::string& path, const Variables& variables, bool 
     start.cells.insert(start.cells.end(), rows.table->cells().begin(), rows.table->cells().end());
     start.ids.insert(start.ids.end(), rows.table->ids().begin(), rows.table->ids().end());
   }
+  TellOfStrangers(rows, path, result, observer);
   return start;
 }
 
@@ -74,8 +75,9 @@ void ForgetFreeCells(const Variables& variables, SampleStart& start) {
   }
 }
 
-SampleStart ReadWithMissing(const std::string& path, const Variables& variables, const std::string& id) {
-  SampleStart start = ReadStart(path, variables, /*allow_missing=*/true, id);
+SampleStart ReadWithMissing(const std::string& path, const Variables& variables, const std::string& id,
+                            JobResult& result, Observer& observer) {
+  SampleStart start = ReadStart(path, variables, /*allow_missing=*/true, id, result, observer);
   for (uint8_t& value : start.states) {
     start.missing.push_back(value == kMissingValue ? 1 : 0);
     start.clamped.push_back(value == kMissingValue ? 0 : 1);
@@ -115,9 +117,10 @@ std::vector<uint8_t> SampleStart::Clamps(int64_t chains) const {
 }
 
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            const Variables& variables, const std::string& id) {
-  if (!init) return clamp ? ReadWithMissing(*clamp, variables, id) : SampleStart{};
-  SampleStart start = ReadStart(*init, variables, /*allow_missing=*/false, id);
+                            const Variables& variables, const std::string& id, JobResult& result,
+                            Observer& observer) {
+  if (!init) return clamp ? ReadWithMissing(*clamp, variables, id, result, observer) : SampleStart{};
+  SampleStart start = ReadStart(*init, variables, /*allow_missing=*/false, id, result, observer);
   if (clamp) {
     start.clamped = ReadMask(*clamp, start.rows, variables);
     RequireFree(start.clamped, fmt::format("the mask '{}' keeps every value", *clamp),
@@ -125,6 +128,13 @@ SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::o
   }
   ForgetFreeCells(variables, start);
   return start;
+}
+
+SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
+                            const Variables& variables) {
+  JobResult unread;
+  Observer nobody;
+  return ReadSampleStart(init, clamp, variables, "", unread, nobody);
 }
 
 }  // namespace ort_ed

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ort_ed/energy_function.h"
+#include "tools/jobs/observer.h"
 
 namespace ort_ed {
 
@@ -28,8 +29,13 @@ struct SampleStart {
 
 // `init`: a file of rows. `clamp`: with `init` a mask (one row, or one for each row of `init`; 1 keeps the
 // value), without it rows with missing values, which are what is sampled. Rows may be tables of the
-// variables, and `id` a column of theirs. Throws kBadData or kInvalidArgument.
+// variables, and `id` a column of theirs; tells of their values that the training did not have. Throws
+// kBadData or kInvalidArgument.
 SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
-                            const Variables& variables, const std::string& id = "");
+                            const Variables& variables, const std::string& id, JobResult& result,
+                            Observer& observer);
+// The same without a column to carry along, in silence.
+SampleStart ReadSampleStart(const std::optional<std::string>& init, const std::optional<std::string>& clamp,
+                            const Variables& variables);
 
 }  // namespace ort_ed

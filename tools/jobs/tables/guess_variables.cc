@@ -280,7 +280,17 @@ class Guesser {
     MakeNominal(column, variable);
     if (ordered) variable.kind = VariableKind::kOrdered;
     if (cyclic) variable.kind = VariableKind::kCyclic;
+    if (ordered || cyclic) WarnOfOrder(variable);
     return true;
+  }
+
+  void WarnOfOrder(const Variable& variable) {
+    if (variable.labels.size() < 3) return;  // two have the same distance in any order
+    guess_.warnings.push_back(fmt::format(
+        "column '{}': its categories are taken in alphabetical order, from '{}' and '{}' to '{}'; if that is "
+        "wrong, order `labels` in a copy of variables.toml and give that as variables",
+        variable.name, Shortened(variable.labels[0]), Shortened(variable.labels[1]),
+        Shortened(variable.labels.back())));
   }
 
   void MakeNumber(const ColumnProfile& column, Variable& variable) {

@@ -101,7 +101,7 @@ bool AreNamesOf(const std::vector<std::string>& cells, const Variables& variable
 bool HoldsBits(const std::vector<std::string>& first, const Variables& variables, const RowOptions& options) {
   if (options.binarise != Binarise::kStrict) return true;
   if (std::ssize(first) != variables.dimension()) return false;
-  if (AreBare(variables) && AreNamesOf(first, variables)) return true;
+  if (AreBare(variables) && AreNamesOf(first, variables)) return !std::ranges::all_of(first, IsBit);
   return std::ranges::all_of(first, [&](const std::string& cell) {
     return IsBit(cell) || (options.allow_missing && IsMissing(cell));
   });
@@ -120,6 +120,20 @@ std::string Describe(const Strangers& strangers, const std::string& path, int64_
       path, strangers.column, cells, rows, example, strangers.line, counted);
 }
 
+std::string Describe(const BarePercentages& bare, const std::string& path, const std::string& column) {
+  return fmt::format(
+      "'{}', column '{}' has percentages, and {} cells of it are numbers below 1 without a %, such as '{}' "
+      "in "
+      "line {}: '{}' is read as {} %; if they are parts of 1 write them as percentages, 45% for 0.45",
+      path, column, bare.cells, bare.example, bare.line, bare.example, bare.example);
+}
+
+void WarnOfBarePercentages(const TableRows& rows, const std::string& path, JobResult& result,
+                           Observer& observer) {
+  for (const Strangers& strangers : rows.strangers())
+    if (strangers.bare.cells > 0) Warn(Describe(strangers.bare, path, strangers.column), result, observer);
+}
+
 [[noreturn]] void RefuseId() {
   throw OptionError("id", "names a column of a table (.csv, .tsv), and the data has none",
                     OptionError::Problem::kNoEffect);
@@ -128,23 +142,20 @@ std::string Describe(const Strangers& strangers, const std::string& path, int64_
 }  // namespace
 
 ModelRows OpenModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                        const std::string& id, bool omit_missing, bool keep_cells) {
+                        TableRowOptions table) {
   ModelRows result;
   if (!variables.described()) {
-    if (!id.empty()) RefuseId();
+    if (!table.id.empty()) RefuseId();
     result.reader = OpenRows(path, options);
     return result;
   }
   InputStream stream(path);
   const bool text = IsText(stream);
-  const bool table = text && !HoldsBits(PeekCells(stream), variables, options);
-  if (!id.empty() && !text) RefuseId();
-  if (table || !id.empty()) {
-    auto rows = OpenTableRows(std::move(stream), variables,
-                              {.allow_missing = options.allow_missing,
-                               .omit_missing = omit_missing,
-                               .id = id,
-                               .keep_cells = keep_cells});
+  const bool has_columns = text && !HoldsBits(PeekCells(stream), variables, options);
+  if (!table.id.empty() && !text) RefuseId();
+  if (has_columns || !table.id.empty()) {
+    table.allow_missing = options.allow_missing;
+    auto rows = OpenTableRows(std::move(stream), variables, table);
     result.table = rows.get();
     result.reader = std::move(rows);
     return result;
@@ -158,6 +169,7 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
 void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer) {
   constexpr int64_t kMany = 20, kMostColumns = 10;  // one cell in so many is worth a warning
   if (rows.table == nullptr) return;
+  WarnOfBarePercentages(*rows.table, path, result, observer);
   int64_t columns = 0;
   for (const Strangers& strangers : rows.table->strangers()) {
     const int64_t cells = strangers.others + strangers.nearest;

@@ -9,9 +9,11 @@
 #include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "tools/jobs/check.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/train.h"
+#include "trainer/autodiff/blind_spots.h"
 #include "trainer/autodiff/input_gradient.h"
 
 namespace ort_ed {
@@ -86,6 +88,8 @@ ExportResult ExportModel(const std::string& source, const ExportOptions& options
   if (options.with_gradient) {
     AttachInputGradient(result.model);
     CheckOnnx(result.model, source);
+    if (const auto spots = FindBlindSpots(result.model); !spots.empty())
+      Warn(AdviceOnBlindSpots(spots), result, observer);
   }
   return result;
 }

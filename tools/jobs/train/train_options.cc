@@ -103,8 +103,10 @@ void RunOptions::Describe(Declare<RunOptions>& declare) {
   declare("epochs", &O::epochs, "(0, 1e9]", "instead of steps: how often the run sees each row")
       .MayChange()
       .When("time", "!*");
-  declare("time", &O::time, "",
-          "instead of steps: 90s, 10m, 1h; after a short trial as many steps as take about as long")
+  declare(
+      "time", &O::time, "TIME",
+      "instead of steps: a number and s, m or h, as in 30s, 10m, 2h; after a short trial as many steps as "
+      "take about as long")
       .MayChange();
   declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them")
       .MayChange();
@@ -159,8 +161,6 @@ double TrainOptions::Progress(int64_t step) const {
 
 void CheckTogether(const TrainOptions& options) {
   const RunOptions& run = options.run;
-  if (run.time && run.time->seconds == 0)
-    throw OptionError("time", "must have a unit and not be 0: 90s, 10m, 1h");
   if (!run.time && !run.epochs && options.schedule.warmup_steps > run.steps)
     throw OptionError("warmup_steps", fmt::format("must not exceed steps, {}", run.steps));
   if (options.batch.micro_batch > options.batch.batch_size)

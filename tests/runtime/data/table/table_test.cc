@@ -18,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using Rows = std::vector<std::vector<std::string>>;
 using Bits = std::vector<uint8_t>;
+using namespace std::string_literals;
 
 class TableTest : public testing::Test {
  protected:
@@ -72,11 +73,13 @@ TEST_F(TableTest, LinesAreCountedAsPeopleCountThem) {
 }
 
 TEST_F(TableTest, DamagedTablesAreRefusedByLine) {
-  const std::pair<const char*, const char*> bad[] = {
+  const std::pair<std::string, const char*> bad[] = {
       {"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but line 1 has 2"},
       {"a,b\n1,\"2\n", "line 2 has a quote"},
       {"a,b\n1,\xff\n", "line 2, column 2 is not UTF-8"},
       {"a,b\n1,\xed\xa0\x80\n", "not UTF-8"},
+      {"a,b\n1,2\nx\0y,2\n"s, "line 3, column 1 has a NUL byte"},
+      {"a,b\0\n1,2\n"s, "line 1, column 2 has a NUL byte"},
   };
   for (const auto& [text, why] : bad)
     ExpectError(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ort_ed/random.h"
+#include "tests/sampler/small_autoregressive.h"
 
 namespace ort_ed {
 namespace {
@@ -52,6 +53,18 @@ TEST_F(Comparison, IsNotMadeWithoutSamples) {
   EXPECT_FALSE(Compare(coins_, FairCoins(10), {{"samples", 0}}));
   EXPECT_NO_THROW(Check({{"samples", 0}}, 1));
   ExpectRefused({{"samples", 0}, {"steps", 5}}, 10);
+}
+
+TEST_F(Comparison, MovesByDrawsOfALearnedBaseUnlessASamplerIsNamed) {
+  const auto sampler = [&](const EnergyPath& path, OptionMap options) {
+    options.insert({{"samples", 20}, {"steps", 4}});
+    return Compare(path, FairCoins(20), options)->sampler;
+  };
+  const EnergyPath learned(coins_.energy, SmallAutoregressive(kDimension, {8}, 1));
+  EXPECT_EQ(sampler(learned, {}), "refill");
+  EXPECT_EQ(sampler(learned, {{"sampler", "gibbs"}}), "gibbs");
+  EXPECT_EQ(sampler(learned, {{"updates", 3}}), "gibbs");  // an option of gibbs
+  EXPECT_EQ(sampler(coins_, {}), "gibbs");
 }
 
 TEST_F(Comparison, RefusesWhatCannotBeCompared) {
