@@ -91,7 +91,11 @@ std::string Variable::StateName(int64_t state) const {
   if (state == other_state()) return "(other)";
   if (state == missing_state()) return "(missing)";
   if (index < labels.size()) return labels[index];
-  if (index + 1 < edges.size()) return "[" + Decimal(edges[index]) + ", " + Decimal(edges[index + 1]) + ")";
+  if (index + 1 < edges.size()) {
+    const double low = edges[index], high = edges[index + 1];
+    return values == CellValues::kInteger ? RangeText(Decimal(std::ceil(low)), Decimal(std::ceil(high) - 1))
+                                          : "[" + Decimal(low) + ", " + Decimal(high) + ")";
+  }
   return std::to_string(state);
 }
 

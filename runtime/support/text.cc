@@ -107,4 +107,8 @@ std::string JsonString(std::string_view text) {
   return quoted + '"';
 }
 
+std::string RangeText(const std::string& first, const std::string& last) {
+  return first == last ? first : first + " to " + last;
+}
+
 }  // namespace ort_ed

@@ -30,6 +30,8 @@ std::string ShapeText(const std::vector<int64_t>& shape);
 // The shortest decimal that reads back as the same number.
 std::string Decimal(float value);
 std::string Decimal(double value);
+// "40 to 44", or "40" where both are the same.
+std::string RangeText(const std::string& first, const std::string& last);
 
 // Whether the bytes are text in UTF-8.
 bool IsUtf8(std::string_view text);

@@ -52,7 +52,7 @@ TEST(Variables, LieOneBehindTheOther) {
   EXPECT_EQ(mixed.Find("Age"), std::nullopt);
   EXPECT_EQ(mixed.BitName(2), "colour = (other)");
   EXPECT_EQ(mixed.BitName(3), "married = yes");
-  EXPECT_EQ(mixed.BitName(4), "age = [17, 30.5)");
+  EXPECT_EQ(mixed.BitName(4), "age = 17 to 30");
   EXPECT_EQ(mixed.BitName(7), "age = (missing)");
 }
 

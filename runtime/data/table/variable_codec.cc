@@ -149,7 +149,9 @@ std::string DescribeState(const Variable& variable, int64_t state) {
   const auto text = [&](double edge) {
     return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
   };
-  return "[" + text(variable.edges[index]) + ", " + text(variable.edges[index + 1]) + ")";
+  const double low = variable.edges[index], high = variable.edges[index + 1];
+  return variable.values == CellValues::kInteger ? RangeText(text(std::ceil(low)), text(std::ceil(high) - 1))
+                                                 : "[" + text(low) + ", " + text(high) + ")";
 }
 
 }  // namespace ort_ed
