@@ -7,6 +7,7 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
+#include "runtime/support/large_buffers.h"
 #include "runtime/support/named.h"
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
@@ -116,6 +117,7 @@ int RunWords(const std::vector<std::string>& words) {
 
 int Main(const std::vector<std::string>& words) {
   RefuseTelemetry();
+  ReturnLargeBuffers();
   LogToStderr();
   CatchInterrupts();
   const PlainOutput plain(std::cout);

@@ -129,7 +129,7 @@ TEST_F(Watch, ABaseThatIsEnoughIsNoFailureButAWorseModelIs) {
   LearningWatch worse = watch_;
   watch_.AddValidation({.nll = 10.005}, 10);
   EXPECT_TRUE(watch_.Judge().learned);
-  EXPECT_THAT(watch_.Judge().text, HasSubstr("base alone explains the data"));
+  EXPECT_THAT(watch_.Judge().text, HasSubstr("independent variables explain the data"));
   worse.AddValidation({.nll = 10.5}, 10);
   EXPECT_FALSE(worse.Judge().learned);
   EXPECT_THAT(worse.Judge().text, HasSubstr("by 0.50 nats"));
@@ -171,7 +171,7 @@ TEST(Learning, OfIndependentVariablesIsLeftToTheBase) {
     CountingObserver observer;
     const TrainResult result = Fit(IndependentRows(5000, columns), SmallOptions(), observer);
     EXPECT_TRUE(result.learning.learned);
-    EXPECT_THAT(observer.notices, Contains(HasSubstr("base alone explains the data")));
+    EXPECT_THAT(observer.notices, Contains(HasSubstr("independent variables explain the data")));
     EXPECT_THAT(observer.warnings, IsEmpty());
   }
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/support/large_buffers.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/train/train.h"
 
@@ -56,6 +57,7 @@ int64_t PeakOfTraining(const Size& size) {
   rows.close();
   const pid_t child = fork();
   if (child == 0) {
+    ReturnLargeBuffers();  // as the command does
     TrainOptions options;
     options.data.data = data;
     options.network.model.options["hidden"] = std::vector<int64_t>{size.hidden, size.hidden};

@@ -106,7 +106,9 @@ LearningVerdict LearningWatch::JudgeLikelihood(double gain) const {
                                "try fewer steps, a lower learning rate, a smaller network or another method",
                                has_base_ ? "the base alone" : "independent variables", -gain)};
   if (!has_base_)
-    return {true, "held-out rows are as likely under independent variables as under the network"};
+    return {
+        true,
+        "independent variables explain the data: held-out rows are as likely under them as with the network"};
   return {true, "the base alone explains the data: held-out rows are as likely under it as with the network"};
 }
 
