@@ -108,6 +108,18 @@ TEST_F(Score, AddsLogLikelihoodsWhereTheModelCarriesLogZ) {
   EXPECT_THAT(FileContents(folder_.File("out.npy")), HasSubstr("(3, 2)"));
 }
 
+TEST_F(Score, TheFolderOfARunIsToldByItsModels) {
+  const std::string run = folder_.File("run");
+  std::filesystem::create_directory(run);
+  EXPECT_THAT(RunOrtEd({"score", run, rows_}).err, HasSubstr("it is a folder"));
+  WriteFileAtomically(run + "/model.onnx", LinearModel(3));
+  EXPECT_THAT(RunOrtEd({"score", run, rows_}).err,
+              HasSubstr("is the folder of a run; name '" + run + "/model.onnx'"));
+  WriteFileAtomically(run + "/best.onnx", LinearModel(3));
+  EXPECT_THAT(RunOrtEd({"score", run, rows_}).err,
+              HasSubstr("'" + run + "/best.onnx' (of the best validation) or"));
+}
+
 TEST_F(Score, AnomalyIsTheFractionOfTrainingRowsThatAreLessOdd) {
   WriteFileAtomically(model_, WithMetadata(WithMetadata(LinearModel(3), "ort_ed.energy_quantiles", "0,2,6"),
                                            "ort_ed.energy_rows", "50"));

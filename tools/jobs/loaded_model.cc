@@ -1,8 +1,11 @@
 #include "tools/jobs/loaded_model.h"
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "models/graph/model_edits.h"
 #include "models/graph/model_file.h"
@@ -12,6 +15,7 @@
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/read_file.h"
 #include "tools/jobs/digest.h"
+#include "tools/jobs/train/run_folder.h"
 #include "trainer/autodiff/input_gradient.h"
 #include "trainer/learner/read_bipartite.h"
 
@@ -55,8 +59,18 @@ struct LoadedModel::State {
   }
 };
 
+std::string ModelFile(const std::string& path) {
+  const std::string last = path + "/" + run_file::kModel, best = path + "/" + run_file::kBestModel;
+  if (!std::filesystem::exists(last)) return path;
+  const std::string choice = std::filesystem::exists(best)
+                                 ? fmt::format("'{}' (of the best validation) or '{}' (the last)", best, last)
+                                 : fmt::format("'{}'", last);
+  throw Error(ErrorCode::kIo, fmt::format("'{}' is the folder of a run; name {}", path, choice));
+}
+
 LoadedModel::LoadedModel(const std::string& path, const LoadOptions& options)
-    : state_(std::make_shared<State>(State{path, options, path, ReadFile(path, "model"), {}, {}, {}, {}})) {}
+    : state_(std::make_shared<State>(
+          State{path, options, path, ReadFile(ModelFile(path), "model"), {}, {}, {}, {}})) {}
 
 LoadedModel::LoadedModel(onnx::ModelProto model, std::string name, const LoadOptions& options)
     : state_(std::make_shared<State>(State{std::move(name), options, "", {}, std::move(model), {}, {}, {}})) {

@@ -14,6 +14,9 @@
 
 namespace ort_ed {
 
+// The path of a model's file. Throws kIo for the folder of a run, naming the models in it.
+std::string ModelFile(const std::string& path);
+
 // An energy model as jobs pass it on: its file is read once; graph, session and what is derived from the
 // graph are made of that, when they are first asked for. Copies are cheap: they are the same model. Not
 // thread-safe.

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "tools/jobs/loaded_model.h"
 #include "tools/jobs/tables/model_rows.h"
 #include "tools/plot/energies_picture.h"
 #include "tools/plot/plot_kind.h"
@@ -21,7 +22,7 @@ Canvas DrawEnergies(const std::string& input, const EnergiesOptions& options, co
                     Observer&) {
   if (options.data.empty())
     throw OptionError("data", "is missing; it names the rows to score and may be given several times");
-  const EnergyModel model = EnergyModel::FromFile(input, load);
+  const EnergyModel model = EnergyModel::FromFile(ModelFile(input), load);
   std::vector<HistogramSeries> series;
   for (const std::string& file : options.data) {
     const RowTable table = ReadModelRows(file, model.variables(), {.columns = model.dimension()});

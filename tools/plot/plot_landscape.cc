@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "tools/jobs/loaded_model.h"
 #include "tools/picture/pictures.h"
 #include "tools/plot/density_option.h"
 #include "tools/plot/plot_kind.h"
@@ -102,7 +103,7 @@ Canvas DrawLandscape(const std::string& input, const LandscapeOptions& options, 
   const PlanarDensity& density = options.density.Get();
   // The outermost samples lie at about f_scale - 1.
   const PlaneGrid grid{.limit = density.f_scale - 0.5, .side = options.grid};
-  const EnergyModel model = EnergyModel::FromFile(input, load);
+  const EnergyModel model = EnergyModel::FromFile(ModelFile(input), load);
   if (model.dimension() != PlanarCode::kBits)
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' has {} variables; a landscape of the plane needs a model of {}", input,

@@ -7,16 +7,19 @@ namespace ort_ed {
 
 // How the cells of a column are written where that is not 1234.5, 2024-05-31, 2024-05-31T10:30:59 or
 // 10:30:59. As a text, which is part of a variable:
-//   "$#,###.00", "# EUR", "#%"    numbers: what stands around them, between thousands, and their decimals;
+//   "$#,###.00", "# EUR", "#%", "#.00"    numbers: what stands around them, between thousands, and their
+//   decimals;
 //                                 "#,#" and "#,00" have a comma in front of those
 //   "MM/DD/YYYY", "D.M.YYYY hh:mm", "hh:mm"    dates and times; a single letter is not filled up with 0
 struct NumberFormat {
-  std::string before, after;
+  std::string before = {}, after = {};
   char thousands = 0;  // 0: not separated
   bool decimal_comma = false;
   int decimals = -1;  // -1: as many as there are
 
-  bool is_plain() const { return before.empty() && after.empty() && thousands == 0 && !decimal_comma; }
+  bool is_plain() const {
+    return before.empty() && after.empty() && thousands == 0 && !decimal_comma && decimals < 0;
+  }
 };
 NumberFormat ParseNumberFormat(std::string_view format);
 std::string ToText(const NumberFormat& format);

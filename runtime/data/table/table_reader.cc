@@ -104,6 +104,15 @@ bool TableReader::LoadRecord() {
   return true;
 }
 
+// Lines that end as old Macs wrote them would be one row.
+void TableReader::RefuseReturns(std::string_view record) const {
+  QuoteTracker quotes(separator_);
+  for (const char c : record)
+    if (!quotes.IsQuoted(c) && c == '\r')
+      stream_.Fail("line " + std::to_string(line_) +
+                   " has carriage returns without line feeds: save the file with line ends of LF or CRLF");
+}
+
 bool TableReader::Next() {
   for (;;) {
     if (!LoadRecord()) return false;
@@ -111,6 +120,7 @@ bool TableReader::Next() {
     if (record.find_first_not_of(" \r") == std::string_view::npos) continue;
     if (columns_ == 0 && record.starts_with('#')) continue;
     if (separator_ == '\0') separator_ = ChooseSeparator(record);
+    if (columns_ == 0) RefuseReturns(record);
     SplitRecord(record);
     break;
   }

@@ -37,6 +37,7 @@ class TableReader {
 
  private:
   bool LoadRecord();
+  void RefuseReturns(std::string_view record) const;
   void SplitRecord(std::string_view record);
   void CheckText() const;
 

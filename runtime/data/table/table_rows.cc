@@ -136,12 +136,9 @@ class EncodedRows final : public TableRows {
         variables_.SetState(row, v, *other);  // never missing in training: as odd as a value never seen
         Note(strangers_[index], CellFit::kOther, cell);
       } else {
-        table_.FailCell(
-            variables_[v].name,
-            "is " + (cell.empty() ? "empty" : "'" + cell + "'") +
-                ", and there is no state for missing values, since none was missing in training; "
-                "fill it in (`ort-ed sample --clamp` draws missing cells), remove the row, or sum over "
-                "what it may be (`ort-ed score --marginalise`)");
+        table_.FailCell(variables_[v].name, "is " + (cell.empty() ? "empty" : "'" + cell + "'") +
+                                                ", and there is no state for missing values, " +
+                                                options_.missing_advice);
       }
     }
     return true;

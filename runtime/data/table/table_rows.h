@@ -22,6 +22,11 @@ struct TableRowOptions {
   bool keep_cells = false;  // as they are written
   // For messages, who says what columns there must be.
   std::string columns_of = "the model was trained on";
+  // And what to do about a missing cell that no state stands for.
+  std::string missing_advice =
+      "since none was missing in training; fill it in (`ort-ed sample --clamp` draws missing cells), remove "
+      "the "
+      "row, or sum over what it may be (`ort-ed score --marginalise`)";
 };
 
 // Numbers below 1 without a % in a column of percentages: 0.45, read as 0.45 %, may be meant as 45 %.

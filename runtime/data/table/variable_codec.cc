@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "runtime/data/table/cell_format.h"
 #include "runtime/data/table/cell_value.h"
 #include "runtime/support/text.h"
 
@@ -47,6 +48,19 @@ double DrawBetween(double low, double high, bool whole, RandomStream& random) {
   }
   const double first = std::ceil(low), count = std::max(1.0, std::ceil(high) - first);
   return first + std::min(count - 1, std::floor(count * random.UniformDouble()));
+}
+
+// How many values there are from one whole number to the next; 0 where that is not known.
+double ValuesPerOne(const Variable& variable) {
+  if (IsWhole(variable.values)) return 1;
+  const int decimals = ParseNumberFormat(variable.format).decimals;
+  return decimals > 0 ? std::pow(10.0, decimals) : 0;
+}
+
+// The first of those values that is not below: its number.
+double FirstFrom(double value, double per_one) {
+  const double nearest = std::round(value * per_one);
+  return nearest / per_one >= value ? nearest : nearest + 1;
 }
 
 std::string Lower(std::string text) {
@@ -142,16 +156,20 @@ std::string DecodeState(const Variable& variable, int64_t state, RandomStream& r
 
 std::string DescribeState(const Variable& variable, int64_t state) {
   const auto index = static_cast<size_t>(state);
-  const bool bin = index + 1 < variable.edges.size();
-  if (!bin || (variable.values != CellValues::kDate && variable.values != CellValues::kTime &&
-               variable.values != CellValues::kClock && variable.format.empty()))
-    return variable.StateName(state);
-  const auto text = [&](double edge) {
-    return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
+  return index + 1 < variable.edges.size()
+             ? DescribeRange(variable, variable.edges[index], variable.edges[index + 1])
+             : variable.StateName(state);
+}
+
+std::string DescribeRange(const Variable& variable, double low, double high) {
+  const auto text = [&](double value) {
+    return FormatAs(value, variable.values, value, std::nextafter(value, INFINITY), variable.format);
   };
-  const double low = variable.edges[index], high = variable.edges[index + 1];
-  return variable.values == CellValues::kInteger ? RangeText(text(std::ceil(low)), text(std::ceil(high) - 1))
-                                                 : "[" + text(low) + ", " + text(high) + ")";
+  if (const double per_one = ValuesPerOne(variable); per_one > 0)
+    return RangeText(text(FirstFrom(low, per_one) / per_one), text((FirstFrom(high, per_one) - 1) / per_one));
+  const double last = std::nextafter(high, -INFINITY);
+  const bool closed = Decimal(last).size() < Decimal(high).size();
+  return closed ? RangeText(text(low), text(last)) : "[" + text(low) + ", " + text(high) + ")";
 }
 
 }  // namespace ort_ed

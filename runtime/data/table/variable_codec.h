@@ -45,6 +45,9 @@ bool IsNoOrYes(const std::vector<std::string>& words);
 
 // For people: as Variable::StateName(), with the bounds of bins as the column is written.
 std::string DescribeState(const Variable& variable, int64_t state);
+// The values from `low` up to, without, `high`: "40 to 44", "41.73 to 44.94"; "[1.5, 2)" where it is not
+// known which is the last one.
+std::string DescribeRange(const Variable& variable, double low, double high);
 
 // The cell that stands for a state: its label or, of a bin, a value that is drawn evenly from it; whole
 // numbers stay whole. A missing one is `missing`.

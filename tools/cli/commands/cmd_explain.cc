@@ -221,7 +221,7 @@ void RunExplain(const ExplainCommand& command) {
 extern const Command kExplainCommand = MakeCommand<ExplainCommand, RunExplain>(
     "explain", "why rows are odd: the variables whose values surprise the model",
     "  ort-ed explain model.onnx odd.csv --top 3\n"
-    "  ort-ed explain run/model.onnx customers.csv --id customer --top 3\n"
+    "  ort-ed explain run/best.onnx customers.csv --id customer --top 3\n"
     "  ort-ed explain model.onnx odd.csv -o surprise.png --json > odd.json\n"
     "  ort-ed explain model.onnx test.npy --conditionals conditionals.npy > explained.txt",
     "For each row: the conditional probability of every variable's value given all the others, exactly, from "

@@ -75,7 +75,7 @@ void RunImpute(const ImputeCommand& command) {
 extern const Command kImputeCommand = MakeCommand<ImputeCommand, RunImpute>(
     "impute", "probabilities of missing values, given those that are known",
     "  ort-ed impute model.onnx holes.csv -o probabilities.csv\n"
-    "  ort-ed impute run/model.onnx holes.csv --id customer -o probabilities.csv\n"
+    "  ort-ed impute run/best.onnx holes.csv --id customer -o probabilities.csv\n"
     "  ort-ed impute model.onnx holes.csv --chains 100 --steps 1000 --json -o probabilities.npy",
     "Empty cells become the probability that they are 1 given the others of their row, or, in a table with "
     "categories and numbers, the probability of every state. `ort-ed sample --clamp` draws values instead.");

@@ -9,6 +9,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
+#include "tools/jobs/loaded_model.h"
 #include "tools/jobs/score/score.h"
 #include "tools/jobs/tables/model_rows.h"
 #include "tools/jobs/tables/number_table.h"
@@ -120,7 +121,7 @@ void RunScore(const ScoreCommand& command) {
   Terminal terminal;
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
-  const EnergyModel model = EnergyModel::FromFile(command.model, load);
+  const EnergyModel model = EnergyModel::FromFile(ModelFile(command.model), load);
   const auto seed = static_cast<uint64_t>(command.seed.value_or(0));
   RowOptions row_options = command.binarise.ForRows(seed, model.dimension());
   std::optional<MarginalEnergy> marginal;
@@ -157,7 +158,7 @@ extern const Command kScoreCommand = MakeCommand<ScoreCommand, RunScore>(
     "  ort-ed score model.onnx test.csv -o energies.npy  float32 array: rows, or rows x 2 with\n"
     "                                                    log-likelihoods behind the energies\n"
     "  zcat rows.csv.gz | ort-ed score model.onnx - --json\n"
-    "  ort-ed score run/model.onnx customers.csv --id customer -o odd.csv\n"
+    "  ort-ed score run/best.onnx customers.csv --id customer -o odd.csv\n"
     "  ort-ed score model.onnx new.csv --anomaly -o odd.csv    1: odder than every training row\n"
     "  ort-ed score model.onnx new.csv --anomaly --reference normal.csv --json\n"
     "  ort-ed score model.onnx holes.csv --marginalise   log-likelihoods of what is known\n"

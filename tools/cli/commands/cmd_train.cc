@@ -153,7 +153,7 @@ nlohmann::ordered_json ToJson(const TrainResult& result, const std::string& fold
   if (result.best.known())
     json["best"] = {{"step", result.best.step()}, {kValidationLoss, result.best.loss()}};
   if (result.best.nll()) json["best"][kValidationNll] = *result.best.nll();
-  json["learned"] = result.learning.learned;
+  json["learned"] = result.learning.known ? nlohmann::json(result.learning.learned) : nullptr;
   if (!result.learning.text.empty()) json["learned_why"] = result.learning.text;
   if (!result.warnings.empty()) json["warnings"] = result.warnings;
   return json;

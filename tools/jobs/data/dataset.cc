@@ -48,9 +48,12 @@ RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t se
 // The same of rows whose variables are known. `columns_of`: for messages, by whom.
 RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t seed,
                    const Variables& variables, const std::string& columns_of, Observer& observer) {
-  const ModelRows rows =
-      OpenModelRows(path, variables, ReadOptions(data, seed, variables.dimension()),
-                    {.omit_missing = data.table.missing == MissingCells::kOmit, .columns_of = columns_of});
+  const ModelRows rows = OpenModelRows(
+      path, variables, ReadOptions(data, seed, variables.dimension()),
+      {.omit_missing = data.table.missing == MissingCells::kOmit,
+       .columns_of = columns_of,
+       .missing_advice = "which the rows to train on miss, or the file of variables: give the variable "
+                         "`missing = true` there, leave such rows out (missing omit), or fill the cell in"});
   RowStore store = ReadStore(*rows.reader, data.binarise == Binarise::kGrey);
   if (rows.table != nullptr && rows.table->omitted() > 0)
     observer.OnNotice(fmt::format("'{}': {} rows with missing cells are left out, {} are left", path,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -51,9 +52,28 @@ bool NamesAnId(const std::string& name) {
   return name.ends_with("Id") || name.ends_with("ID");
 }
 
+// The words of a name such as is_fraud, "Is Fraud" or isFraud, in lower case.
+Labels WordsOf(const std::string& name) {
+  Labels words(1);
+  for (size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool joint = c < 0x80 && std::isalnum(c) == 0;
+    const bool hump =
+        i > 0 && std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
+    if ((joint || hump) && !words.back().empty()) words.emplace_back();
+    if (!joint) words.back() += static_cast<char>(std::tolower(c));
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 bool NamesALabel(const std::string& name) {
-  const std::string lower = Lower(name);
-  return std::ranges::count(std::vector<std::string>{"class", "label", "target", "outcome", "y"}, lower) > 0;
+  static const std::set<std::string> as_name = {"class", "y", "species", "diagnosis"};
+  static const std::set<std::string> as_word = {"label",    "target",    "outcome",  "churn",
+                                                "churned",  "exited",    "fraud",    "fraudulent",
+                                                "survived", "defaulted", "converted"};
+  return as_name.contains(Lower(name)) ||
+         std::ranges::any_of(WordsOf(name), [&](const std::string& word) { return as_word.contains(word); });
 }
 
 // How often each text occurs; of no and yes all spellings together, by the most frequent one.
@@ -122,7 +142,7 @@ class Guesser {
       }
       if (!IsWanted(profile_.names[i])) continue;
       if (auto variable = GuessColumn(profile_.names[i], profile_.columns[i])) {
-        Consider(i);
+        Consider(i, *variable);
         guess_.descriptions.push_back(DescribeVariable(*variable));
         list.push_back(std::move(*variable));
       }
@@ -169,9 +189,9 @@ class Guesser {
   }
 
   bool IsWanted(const std::string& name) {
-    const bool chosen = !options_.NamesColumns() || Has(options_.columns, name);
-    if (chosen && !Has(options_.drop, name)) return true;
-    guess_.dropped.push_back({name, "was not asked for"});
+    const bool dropped = Has(options_.drop, name);
+    if (!dropped && (!options_.NamesColumns() || Has(options_.columns, name))) return true;
+    guess_.dropped.push_back({name, dropped ? "is named in drop" : "is not named in columns"});
     return false;
   }
 
@@ -315,7 +335,7 @@ class Guesser {
           "are not known",
           variable.name, NameOf(type), column.strays(), Shortened(column.stray())));
     variable.labels = labels;
-    if (labels.empty()) variable.edges = Edges(column, type);
+    if (labels.empty()) MakeBins(column, variable);
   }
 
   void WarnOfThousands(const ColumnProfile& column, const Variable& variable) {
@@ -326,23 +346,35 @@ class Guesser {
           variable.name, mark, mark == ',' ? "point" : "comma"));
   }
 
-  std::vector<double> Edges(const ColumnProfile& column, CellValues type) const {
-    std::vector<double> edges = BinEdges(column.SortedNumbers(), options_.bins, IsWhole(type));
+  void MakeBins(const ColumnProfile& column, Variable& variable) const {
+    const std::vector<double> numbers = column.SortedNumbers();
+    const Spacing spacing = IsWhole(column.type()) ? Spacing::Whole() : Spacing::Of(numbers);
+    std::vector<double>& edges = variable.edges;
+    edges = BinEdges(numbers, options_.bins, spacing);
     edges.front() = std::min(edges.front(), column.smallest());
-    if (column.largest() >= edges.back())
-      edges.back() = IsWhole(type) ? column.largest() + 1 : std::nextafter(column.largest(), INFINITY);
-    return edges;
+    if (column.largest() >= edges.back()) edges.back() = spacing.After(column.largest());
+    if (column.type() != CellValues::kNumber) return;
+    NumberFormat written = ParseNumberFormat(variable.format);
+    if (written.decimals < 0 && spacing.decimals() > 0) written.decimals = spacing.decimals();
+    variable.format = written.is_plain() ? "" : ToText(written);
+  }
+
+  // Where most tables have what is to be predicted.
+  bool IsLastOfTwoTexts(size_t column, const Variable& variable) const {
+    constexpr size_t kLabels = 2;
+    return column > 0 && column + 1 == profile_.columns.size() && variable.values == CellValues::kText &&
+           variable.labels.size() == kLabels;
   }
 
   // Warnings about a column that is kept.
-  void Consider(size_t column) {
+  void Consider(size_t column, const Variable& variable) {
     const std::string& name = profile_.names[column];
     const auto [earlier, is_new] = seen_.emplace(profile_.columns[column].hash(), name);
     if (!is_new)
       guess_.warnings.push_back(
           fmt::format("columns '{}' and '{}' are the same in every row; name one of them in drop",
                       earlier->second, name));
-    if (NamesALabel(name) && !IsAskedFor(name))
+    if ((NamesALabel(name) || IsLastOfTwoTexts(column, variable)) && !IsAskedFor(name))
       guess_.warnings.push_back(fmt::format(
           "column '{}' looks like what is to be predicted and is learned like any other; name it in drop if "
           "the model must not know it",
@@ -355,15 +387,6 @@ class Guesser {
   TableGuess guess_;
   std::map<uint64_t, std::string> seen_;
 };
-
-std::string Range(const Variable& variable) {
-  const auto text = [&](double edge) {
-    return FormatAs(edge, variable.values, edge, std::nextafter(edge, INFINITY), variable.format);
-  };
-  const double end = variable.edges.back();
-  const double largest = IsWhole(variable.values) ? end - 1 : std::nextafter(end, -INFINITY);
-  return fmt::format("{} to {}", text(variable.edges.front()), text(largest));
-}
 
 }  // namespace
 
@@ -388,7 +411,7 @@ std::string DescribeVariable(const Variable& variable) {
   if (!variable.edges.empty()) {
     text += fmt::format(", {} bins of {}s from {}", variable.plain_states(),
                         variable.values == CellValues::kInteger ? "whole number" : NameOf(variable.values),
-                        Range(variable));
+                        DescribeRange(variable, variable.edges.front(), variable.edges.back()));
   } else {
     text += fmt::format(", {} categories: {}", variable.plain_states(), Join(shown, ", "));
   }

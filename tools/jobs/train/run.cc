@@ -183,11 +183,18 @@ void Run::Validate(MetricsLine& line) {
 // On the way only failures are told: what is not yet learned may come.
 void Run::JudgeLearning(bool at_the_end) {
   judged_ = true;
-  const LearningVerdict verdict = watch_.Judge();
+  LearningVerdict verdict = watch_.Judge();
+  if (at_the_end && verdict.learned && verdict.text.empty() && BestIsTheBase())
+    verdict.text = "no later validation was better than that of step 0: best.onnx is the base alone";
   const bool told = !result_.learning.learned;
   if (!verdict.learned && !told) Warn(verdict.text, result_, observer_);
   if (verdict.learned && !verdict.text.empty() && at_the_end) observer_.OnNotice(verdict.text);
   result_.learning = verdict;
+}
+
+bool Run::BestIsTheBase() const {
+  return setup_.negatives->of_network_alone() && step_ > 0 && result_.best.known() &&
+         result_.best.step() == 0;
 }
 
 // What a step reports is from before its update: the parameters that are about to be kept have not been

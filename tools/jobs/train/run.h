@@ -72,6 +72,7 @@ class Run {
   void Log(bool log, bool validate);
   void Validate(MetricsLine& line);
   void JudgeLearning(bool at_the_end);
+  bool BestIsTheBase() const;
   void TryParameters();
   [[noreturn]] void ThrowDiverged(int64_t step) const;
   std::string AdviceAgainstDivergence() const;

@@ -1,5 +1,6 @@
 #include "tools/jobs/train/train.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -105,6 +106,12 @@ TrainResult Stopped(RunSetup& setup, int64_t step, bool in_base) {
   return result;
 }
 
+// Those of an earlier setup that the later one, on the same data, did not come to.
+void KeepWarnings(const std::vector<std::string>& earlier, std::vector<std::string>& warnings) {
+  for (const std::string& warning : earlier)
+    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+}
+
 // What comes before the first step of the network: its base, where that has a phase of its own (the setup so
 // far showed that all is well; it is made anew on what the base has learned), and the number of steps, where
 // a time is given. A result: the observer asked to stop.
@@ -118,8 +125,10 @@ std::optional<TrainResult> GetReady(RunSetup& setup, const std::string& folder, 
     if (!phase.network) return Stopped(setup, phase.step, /*in_base=*/true);
     sources.base = &*phase.network;
     const Stopwatch clock = setup.clock;
+    const std::vector<std::string> earlier = std::move(setup.warnings);
     setup = SetUp(setup.options, sources, observer);
     setup.clock = clock;
+    KeepWarnings(earlier, setup.warnings);
     setup.warnings.insert(setup.warnings.end(), phase.warnings.begin(), phase.warnings.end());
   }
   if (PlanSteps(setup, sources, observer)) return std::nullopt;

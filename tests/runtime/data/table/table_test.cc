@@ -76,6 +76,7 @@ TEST_F(TableTest, DamagedTablesAreRefusedByLine) {
   const std::pair<std::string, const char*> bad[] = {
       {"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but line 1 has 2"},
       {"a,b\n1,\"2\n", "line 2 has a quote"},
+      {"a,b\r1,2\r3,4\r", "line 1 has carriage returns without line feeds"},
       {"a,b\n1,\xff\n", "line 2, column 2 is not UTF-8"},
       {"a,b\n1,\xed\xa0\x80\n", "not UTF-8"},
       {"a,b\n1,2\nx\0y,2\n"s, "line 3, column 1 has a NUL byte"},

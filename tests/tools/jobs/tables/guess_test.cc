@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/data/table/variable_codec.h"
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
@@ -105,7 +106,8 @@ TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
   EXPECT_THAT(at("flag").labels, ElementsAre("False", "true"));
   EXPECT_THAT(at("answer").labels, ElementsAre("NO", "Yes"));
   EXPECT_TRUE(at("answer").missing);
-  EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'open': no date tells the day from the month")));
+  EXPECT_THAT(guess.warnings, ElementsAre(HasSubstr("'open': no date tells the day from the month"),
+                                          HasSubstr("'answer' looks like what is to be predicted")));
   EXPECT_THAT(DescribeVariable(at("price")), HasSubstr("from $1,"));
   EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
 }
@@ -129,18 +131,18 @@ TEST_F(GuessTest, PointsAndCommasMeanWhatTheColumnSays) {
   EXPECT_EQ(of(guess, "grouped").edges.front(), 999);
   EXPECT_EQ(of(guess, "grouped").edges.back(), 200'200);
   EXPECT_EQ(of(guess, "large").edges.front(), 1000);
-  EXPECT_EQ(of(guess, "density").format, "");
+  EXPECT_EQ(of(guess, "density").format, "#.0000");
   EXPECT_EQ(of(guess, "density").edges.front(), 0.9968);
-  EXPECT_EQ(of(guess, "price").format, "#,#");
+  EXPECT_EQ(of(guess, "price").format, "#,00");
   EXPECT_EQ(of(guess, "all").values, CellValues::kNumber);
   EXPECT_THAT(guess.warnings, testing::Contains(HasSubstr("'grouped': no cell tells whether 1.234 is 1234")));
   EXPECT_THAT(guess.warnings, Not(testing::Contains(HasSubstr("'large': no cell tells"))));
 
   const TableGuess other = Guess(tabs);
-  EXPECT_EQ(of(other, "price").format, "#,#");
+  EXPECT_EQ(of(other, "price").format, "#,0");
   EXPECT_EQ(of(other, "price").edges.front(), 0);
   EXPECT_EQ(of(other, "grouped").format, "#,###");
-  EXPECT_EQ(of(other, "measured").format, "#,#");
+  EXPECT_EQ(of(other, "measured").format, "#,000");
   EXPECT_LT(of(other, "measured").edges.back(), 201);
 }
 
@@ -286,9 +288,9 @@ TEST_F(GuessTest, AColumnThatNumbersTheRowsIsLeftOut) {
 TEST(BinEdges, HoldEquallyManyValues) {
   std::vector<double> values(1000);
   std::iota(values.begin(), values.end(), 0.0);
-  EXPECT_THAT(BinEdges(values, 4, true), ElementsAre(0, 250, 500, 750, 1000));
+  EXPECT_THAT(BinEdges(values, 4, Spacing::Whole()), ElementsAre(0, 250, 500, 750, 1000));
   for (const int64_t bins : {2, 7, 16, 100}) {
-    const std::vector<double> edges = BinEdges(values, bins, false);
+    const std::vector<double> edges = BinEdges(values, bins, Spacing::Of(values));
     EXPECT_LE(std::ssize(edges) - 1, bins);
     EXPECT_GE(std::ssize(edges) - 1, bins * 3 / 4);
   }
@@ -297,13 +299,64 @@ TEST(BinEdges, HoldEquallyManyValues) {
 TEST(BinEdges, AFrequentValueHasABinOfItsOwn) {
   std::vector<double> values(900, 0.0);
   for (int i = 0; i < 100; ++i) values.push_back(0.5 + i);
-  const std::vector<double> edges = BinEdges(values, 8, false);
+  const std::vector<double> edges = BinEdges(values, 8, Spacing::Of(values));
   EXPECT_EQ(edges[0], 0);
-  EXPECT_EQ(edges[1], std::nextafter(0.0, 1.0));
+  EXPECT_EQ(edges[1], 0.1);
   EXPECT_GT(edges.back(), 99.5);
   EXPECT_LE(edges.size(), 9u);
-  const std::vector<double> whole = BinEdges(std::vector<double>{3, 3, 3, 3, 9, 9, 9, 9}, 2, true);
+  const std::vector<double> whole =
+      BinEdges(std::vector<double>{3, 3, 3, 3, 9, 9, 9, 9}, 2, Spacing::Whole());
   EXPECT_THAT(whole, ElementsAre(3, 9, 10));
+}
+
+TEST(Spacing, IsThatOfTheDecimalsThatAllNeed) {
+  EXPECT_EQ(Spacing::Of(std::vector<double>{44.94, 0.1, -3}).decimals(), 2);
+  EXPECT_EQ(Spacing::Of(std::vector<double>{44.94, 0.1, -3}).After(44.94), 44.95);
+  EXPECT_EQ(Spacing::Of(std::vector<double>{7, 1e15}).decimals(), 0);
+  const Spacing unknown = Spacing::Of(std::vector<double>{1.0 / 3, 2});
+  EXPECT_EQ(unknown.decimals(), -1);
+  EXPECT_EQ(unknown.After(2), std::nextafter(2.0, 3.0));
+}
+
+TEST_F(GuessTest, NumbersKeepTheirDecimals) {
+  std::string text = "price,measured\n";
+  for (int i = 0; i < 300; ++i) text += fmt::format("{:.2f},{}\n", 0.37 * (i * 7 % 200), std::sqrt(i));
+  const TableGuess guess = Guess(text);
+  const Variable& price = guess.variables[0];
+  EXPECT_EQ(price.format, "#.00");
+  EXPECT_EQ(price.edges.back(), 73.64);
+  EXPECT_THAT(guess.descriptions[0], HasSubstr("from 0.00 to 73.63"));
+  RandomStream random(1, 2, 3, 4);
+  for (int64_t state = 0; state < price.states(); ++state)
+    EXPECT_THAT(DecodeState(price, state, random), testing::MatchesRegex("[0-9]+[.][0-9][0-9]"));
+  EXPECT_THAT(DescribeState(price, price.states() - 1), testing::EndsWith(" to 73.63"));
+  const Variable& measured = guess.variables[1];
+  EXPECT_EQ(measured.format, "");
+}
+
+TEST_F(GuessTest, WhatIsToBePredictedIsWarnedOf) {
+  const auto warnings = [&](const std::string& name, const char* first, const char* second) {
+    std::string text = "a," + name + ",b\n";
+    for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i % 3, i % 2 ? first : second, i % 5);
+    return Guess(text).warnings;
+  };
+  for (const char* name : {"species", "Survived", "churn", "is_fraud", "isFraud", "target_2024", "Class"})
+    EXPECT_THAT(warnings(name, "no", "yes"), ElementsAre(HasSubstr("to be predicted"))) << name;
+  for (const char* name : {"fraudster_age", "classic", "colour", "my_class_of_car"})
+    EXPECT_THAT(warnings(name, "no", "yes"), IsEmpty()) << name;
+  std::string last = "a,income\n";
+  for (int i = 0; i < 60; ++i) last += fmt::format("{},{}\n", i % 3, i % 2 ? ">50K" : "<=50K");
+  EXPECT_THAT(Guess(last).warnings, ElementsAre(HasSubstr("'income' looks like what is to be predicted")));
+}
+
+TEST_F(GuessTest, ColumnsAreLeftOutForAReason) {
+  TableOptions options;
+  options.columns = {"a", "b"};
+  options.drop = {"b"};
+  const TableGuess guess = Guess("a,b,c\n1,2,3\n0,3,4\n", options);
+  ASSERT_EQ(guess.dropped.size(), 2);
+  EXPECT_EQ(guess.dropped[0].why, "is named in drop");
+  EXPECT_EQ(guess.dropped[1].why, "is not named in columns");
 }
 
 TEST_F(GuessTest, TheFileOfVariablesReadsBack) {

@@ -145,6 +145,18 @@ TEST(Draws, TheBestMayBeTheBaseAlone) {
   const TrainResult result = Fit(options, 400);
   EXPECT_TRUE(result.best.known());
   EXPECT_EQ(result.best.step(), 0);
+  EXPECT_THAT(result.learning.text,
+              testing::AnyOf(testing::HasSubstr("best.onnx is the base alone"),
+                             testing::HasSubstr("less likely than under the base alone")));
+}
+
+// Few rows: what is found before the base is learned is told after it, too.
+TEST(Draws, WarningsOutliveTheBase) {
+  TrainOptions options = Options(kMlp, "draws", {"made", {{"base_hidden", "4"}, {"base_steps", 5}}});
+  options.run.steps = 5;
+  const TrainResult result = Fit(options, 40);
+  EXPECT_THAT(result.warnings, testing::Contains(testing::HasSubstr("4 rows are held out")));
+  EXPECT_FALSE(result.learning.known);
 }
 
 TEST(Refill, EveryLengthAloneStillLearnsConditionals) {

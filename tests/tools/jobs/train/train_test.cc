@@ -46,6 +46,7 @@ class TrainInMemory : public ::testing::Test {
  protected:
   TrainInMemory() {
     options_.network.model = {"mlp", {{"hidden", "8"}}};
+    options_.contrast.method = "bernoulli";
     options_.optimizer.learning_rate = 0.02;
     options_.batch.batch_size = 16;
     options_.run.steps = 60;

@@ -36,6 +36,9 @@ std::string LessNoise(const RunSetup& setup) {
   return advice;
 }
 
+LearningVerdict Failure(const std::string& text) { return {.learned = false, .text = text}; }
+LearningVerdict Success(const std::string& text) { return {.text = text}; }
+
 }  // namespace
 
 LearningWatch::LearningWatch(const RunSetup& setup)
@@ -83,18 +86,20 @@ bool LearningWatch::NegativesWereEasy() const {
 }
 
 LearningVerdict LearningWatch::Judge() const {
-  if (constant_) return {false, "every row is the same: there is nothing to learn"};
-  if (Sum("steps") < kFewest) return {};
+  if (constant_) return Failure("every row is the same: there is nothing to learn");
+  if (Sum("steps") < kFewest) return {.known = false};
   if (Recent("gradient_norm") < kNoGradient)
-    return {false, fmt::format("the gradient has vanished (norm {:.1g}), so that nothing is learned; try {}, "
-                               "another learning rate or another model",
-                               Recent("gradient_norm"), against_easy_negatives_)};
+    return Failure(
+        fmt::format("the gradient has vanished (norm {:.1g}), so that nothing is learned; try {}, "
+                    "another learning rate or another model",
+                    Recent("gradient_norm"), against_easy_negatives_));
   const auto gain = sums_.find("gain");
   if (gain != sums_.end() && gain->second > kSameNats) return {};
   if (NegativesWereEasy())
-    return {false, fmt::format("negatives give themselves away (loss {:.4f}, at its lower bound {:.4f}), so "
-                               "that next to nothing is learned from them; try {}",
-                               Recent("loss"), bounds_->told_all, against_easy_negatives_)};
+    return Failure(
+        fmt::format("negatives give themselves away (loss {:.4f}, at its lower bound {:.4f}), so "
+                    "that next to nothing is learned from them; try {}",
+                    Recent("loss"), bounds_->told_all, against_easy_negatives_));
   if (gain != sums_.end()) return JudgeLikelihood(gain->second);
   if (bounds_ && bounds_->Place(Recent("loss")) > 1 - kEqual) return JudgeEqualEnergies();
   return {};
@@ -102,26 +107,28 @@ LearningVerdict LearningWatch::Judge() const {
 
 LearningVerdict LearningWatch::JudgeLikelihood(double gain) const {
   if (gain < -kWorseNats)
-    return {false, fmt::format("held-out rows are less likely than under {}, by {:.2f} nats each; "
-                               "try fewer steps, a lower learning rate, a smaller network or another method",
-                               has_base_ ? "the base alone" : "independent variables", -gain)};
+    return Failure(
+        fmt::format("held-out rows are less likely than under {}, by {:.2f} nats each; "
+                    "try fewer steps, a lower learning rate, a smaller network or another method",
+                    has_base_ ? "the base alone" : "independent variables", -gain));
   if (!has_base_)
-    return {
-        true,
-        "independent variables explain the data: held-out rows are as likely under them as with the network"};
-  return {true, "the base alone explains the data: held-out rows are as likely under it as with the network"};
+    return Success(
+        "independent variables explain the data: held-out rows are as likely under them as with the network");
+  return Success(
+      "the base alone explains the data: held-out rows are as likely under it as with the network");
 }
 
 LearningVerdict LearningWatch::JudgeEqualEnergies() const {
   if (of_network_alone_)
-    return {true,
-            fmt::format("the base alone explains the data, as far as the network can tell (loss {:.4f}, "
-                        "at its upper bound); a larger network or more steps may tell more",
-                        Recent("loss"))};
-  return {false, fmt::format("the network cannot tell rows from negatives (loss {:.4f}, at its upper bound "
-                             "{:.4f}); try a higher learning rate, negatives further from the rows (more "
-                             "noise) or another model",
-                             Recent("loss"), bounds_->told_nothing)};
+    return Success(
+        fmt::format("the base alone explains the data, as far as the network can tell (loss {:.4f}, "
+                    "at its upper bound); a larger network or more steps may tell more",
+                    Recent("loss")));
+  return Failure(
+      fmt::format("the network cannot tell rows from negatives (loss {:.4f}, at its upper bound "
+                  "{:.4f}); try a higher learning rate, negatives further from the rows (more "
+                  "noise) or another model",
+                  Recent("loss"), bounds_->told_nothing));
 }
 
 }  // namespace ort_ed

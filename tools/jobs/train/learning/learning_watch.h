@@ -11,6 +11,7 @@ namespace ort_ed {
 
 struct LearningVerdict {
   bool learned = true;
+  bool known = true;      // false: too few steps to tell
   std::string text = {};  // what there is to say, with what to change; empty: nothing
 };
 
