@@ -93,6 +93,17 @@ TEST_F(ReportCommand, HasEverySectionAndNothingFromElsewhere) {
         << tag;
 }
 
+TEST_F(ReportCommand, TheLikelihoodComesFirstAndTheBaseIsShown) {
+  Train({"--base", "made", "--base-hidden", "4", "--base-steps", "30"});
+  const std::string page = Report({});
+  const size_t nats = page.find("<figcaption>validation nats per row"), loss = page.find("<figcaption>loss");
+  ASSERT_NE(nats, std::string::npos);
+  EXPECT_LT(nats, loss);
+  for (const char* text : {"step; those of the base, 30, come first", ">the base</button>",
+                           ">with the network</button>", "<figcaption>the base: loss", "base 30 + 40"})
+    EXPECT_THAT(page, HasSubstr(text));
+}
+
 TEST_F(ReportCommand, TextOfFilesIsEscaped) {
   Train();
   const std::string page = Report({"--data", Path("rows.csv"), "--no-likelihood"});

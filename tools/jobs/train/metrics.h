@@ -50,7 +50,18 @@ class MetricsLog {
 // Throws kBadData naming file and line.
 std::vector<MetricsLine> ReadMetrics(const std::string& path);
 
+// What a run folder holds of them: of the run itself, and of its first phase, if its base was learned there.
+struct RunMetrics {
+  std::vector<MetricsLine> run;
+  std::vector<MetricsLine> base = {};
+};
+RunMetrics ReadRunMetrics(const std::string& folder);
+
+// The last step that was logged; 0: none.
+int64_t LastStep(const std::vector<MetricsLine>& metrics);
+
 // The time of the steps by the rates that were logged, without the pauses of a run that was resumed.
 std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics);
+std::optional<double> SecondsOfRun(const RunMetrics& metrics);  // of both phases
 
 }  // namespace ort_ed
