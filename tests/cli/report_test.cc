@@ -104,6 +104,13 @@ TEST_F(ReportCommand, TheLikelihoodComesFirstAndTheBaseIsShown) {
     EXPECT_THAT(page, HasSubstr(text));
 }
 
+TEST_F(ReportCommand, SamplesTellHowFarChainsAgree) {
+  Train();
+  const std::string page = Report({"--sampler", "gibbs"});
+  EXPECT_THAT(page, HasSubstr("<p>R-hat of the energy "));
+  EXPECT_THAT(page, HasSubstr(", the worst variable, "));
+}
+
 TEST_F(ReportCommand, TextOfFilesIsEscaped) {
   Train();
   const std::string page = Report({"--data", Path("rows.csv"), "--no-likelihood"});

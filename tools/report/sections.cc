@@ -213,11 +213,7 @@ std::string Samples(const ReportView& view) {
   std::string html;
   if (view.data != nullptr)
     html += card("data", view.data->rows, fmt::format("the first rows of {}", view.data->name));
-  html += card("samples of the model", result.samples,
-               std::isnan(result.sample_r_hat)
-                   ? std::string()
-                   : fmt::format("R-hat of their energies {:.3f}; above 1.1 the chains do not agree yet",
-                                 result.sample_r_hat));
+  html += card("samples of the model", result.samples, result.agreement.Describe());
   return RowCards(result.variables, html);
 }
 
