@@ -127,12 +127,11 @@ void RunCompare(const CompareCommand& command) {
   std::vector<ModelSource> sources;
   for (const std::string& model : command.models) sources.push_back(OpenSource(model, load));
   const EnergyModel& first = sources.front().model.energy_model();
-  JobResult reading;
-  const RowTable data =
-      ReadModelRows(command.data, first.variables(),
-                    command.binarise.ForRows(command.compare.seed, first.dimension()), reading, terminal);
-  CompareResult result = Compare(sources, data, command.compare, terminal);
-  result.warnings.insert(result.warnings.begin(), reading.warnings.begin(), reading.warnings.end());
+  const ModelData data =
+      ReadModelData(command.data, first.variables(),
+                    command.binarise.ForRows(command.compare.seed, first.dimension()), terminal);
+  CompareResult result = Compare(sources, data.rows, command.compare, terminal);
+  AddWarningsOf(data, result);
   if (command.json) {
     std::cout << JsonText(ToJson(result)) << "\n";
   } else {
