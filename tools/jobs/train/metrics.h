@@ -34,6 +34,9 @@ class MetricsLog {
                    const std::string& png) {
     events_->AppendImage(step, time, name, height, width, png);
   }
+  void AppendText(int64_t step, double time, const std::string& name, const std::string& text) {
+    events_->AppendText(step, time, name, text);
+  }
 
   static std::string FileName() { return "metrics.jsonl"; }
 
