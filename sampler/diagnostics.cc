@@ -113,7 +113,10 @@ void TraceRecorder::DiagnoseVariables(Diagnostics& result) const {
     const double r_hat = one_law_ ? SplitRHat(trace, chains_) : kUnknown;
     // The comparisons hold for unknown values so far; coordinates that never change tell nothing.
     if (!std::isnan(ess) && !(result.coordinate_ess <= ess)) result.coordinate_ess = ess;
-    if (!std::isnan(r_hat) && !(result.coordinate_r_hat >= r_hat)) result.coordinate_r_hat = r_hat;
+    if (!std::isnan(r_hat) && !(result.coordinate_r_hat >= r_hat)) {
+      result.coordinate_r_hat = r_hat;
+      result.worst_variable = v;
+    }
   }
 }
 

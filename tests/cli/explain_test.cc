@@ -82,6 +82,44 @@ TEST_F(ExplainCommand, ImagesAreDrawnAsImages) {
   EXPECT_LT(surprise(0, 0), surprise(1, 1));
 }
 
+// A table of two columns, and a model of them.
+class ExplainTable : public ExplainCommand {
+ protected:
+  ExplainTable() {
+    WriteFileAtomically(model_,
+                        WithMetadata(LinearModel(4), "ort_ed.variables",
+                                     R"([{"name": "size", "kind": "nominal", "labels": ["S", "M", "L"]},)"
+                                     R"({"name": "new", "kind": "binary", "labels": ["no", "yes"]}])"));
+    WriteFileAtomically(rows_, "customer,size,new\nC1,L,yes\nC2,S,no\n");
+  }
+
+  Canvas Picture(const std::vector<std::string>& more) {
+    const std::string png = folder_.File("odd.png");
+    std::vector<std::string> words = {"explain", model_, rows_, "-o", png};
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandResult result = RunOrtEd(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return DecodePng(FileContents(png));
+  }
+};
+
+TEST_F(ExplainTable, ThePictureNamesRowsByTheirId) {
+  const Canvas plain = Picture({}), named = Picture({"--id", "customer"});
+  EXPECT_NE(plain.Png(), named.Png());
+  EXPECT_EQ(plain.height(), named.height());
+}
+
+TEST_F(ExplainTable, ThePictureHasNoBarsOfBits) {
+  const Canvas canvas = Picture({"--id", "customer"});
+  int bars = 0;  // rows of pixels that are black over a whole column
+  for (int y = 0; y < canvas.height(); ++y)
+    for (int x = 0, run = 0; x < canvas.width(); ++x) {
+      run = canvas.At(x, y) == kInk ? run + 1 : 0;
+      bars += run == 20;
+    }
+  EXPECT_EQ(bars, 0);
+}
+
 TEST_F(ExplainCommand, BadInputIsRefusedAndNothingWritten) {
   const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder_.path()), {}); };
   const auto before = files();

@@ -93,6 +93,37 @@ TEST_F(ReportCommand, HasEverySectionAndNothingFromElsewhere) {
         << tag;
 }
 
+TEST_F(ReportCommand, TheLikelihoodComesFirstAndTheBaseIsShown) {
+  Train({"--base", "made", "--base-hidden", "4", "--base-steps", "30"});
+  const std::string page = Report({});
+  const size_t nats = page.find("<figcaption>validation nats per row"), loss = page.find("<figcaption>loss");
+  ASSERT_NE(nats, std::string::npos);
+  EXPECT_LT(nats, loss);
+  for (const char* text : {"step; those of the base, 30, come first", ">the base</button>",
+                           ">with the network</button>", "<figcaption>the base: loss", "base 30 + 40"})
+    EXPECT_THAT(page, HasSubstr(text));
+}
+
+TEST_F(ReportCommand, SamplesTellHowFarChainsAgree) {
+  Train();
+  const std::string page = Report({"--sampler", "gibbs"});
+  EXPECT_THAT(page, HasSubstr("<p>R-hat of the energy "));
+  EXPECT_THAT(page, HasSubstr(", the worst variable, "));
+}
+
+TEST_F(ReportCommand, WarningsAboutTheDataAreOnThePage) {
+  std::string table = "size,other\n", strange = table;
+  for (int i = 0; i < 60; ++i) {
+    table += i % 3 == 0 ? "small,yes\n" : "large,no\n";
+    strange += i % 2 == 0 ? "enormous,yes\n" : "large,no\n";
+  }
+  WriteBytes(Path("rows.csv"), table);
+  WriteBytes(Path("strange.csv"), strange);
+  Train();
+  EXPECT_THAT(Report({"--data", Path("strange.csv")}),
+              HasSubstr("30 of 60 cells have values that the training"));
+}
+
 TEST_F(ReportCommand, TextOfFilesIsEscaped) {
   Train();
   const std::string page = Report({"--data", Path("rows.csv"), "--no-likelihood"});
@@ -129,7 +160,6 @@ TEST_F(ReportCommand, MistakesLeaveNoFile) {
   refuse(2, ".html", {"report", Path("run"), "-o", Path("no.txt")});
   refuse(2, "--data", {"report", Path("run"), "-o", html, "--no-likelihood"});
   refuse(2, "--data", {"report", Path("run"), "-o", html, "--estimator", "exact"});
-  refuse(2, "twice", {"report", Path("run"), "-o", html, "--data", "-"});
   refuse(1, "run", {"report", dir_.path(), "-o", html});
   WriteBytes(Path("narrow.csv"), "1,0\n");
   refuse(1, "narrow.csv", {"report", Path("run"), "-o", html, "--data", Path("narrow.csv")});

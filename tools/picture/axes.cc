@@ -140,7 +140,7 @@ void DrawLegend(Canvas& canvas, const Frame& frame, const std::vector<LegendEntr
   constexpr double kLineHeight = 18;
   constexpr double kSample = 18;
   constexpr double kMargin = 8;
-  if (entries.size() < 2) return;
+  if (entries.empty()) return;
   double widest = 0;
   for (const LegendEntry& entry : entries)
     widest = std::max(widest, Canvas::TextWidth(entry.name, kTickText));

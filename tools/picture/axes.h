@@ -53,7 +53,7 @@ struct LegendEntry {
   std::string name;
   Color color;
 };
-// In the corner where it hides the fewest of the points; a single entry needs none.
+// In the corner where it hides the fewest of the points.
 void DrawLegend(Canvas& canvas, const Frame& frame, const std::vector<LegendEntry>& entries,
                 std::span<const Position> points);
 

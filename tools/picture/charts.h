@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace ort_ed {
 struct LineSeries {
   std::string name;
   std::vector<double> x;
-  std::vector<double> y;  // gaps where not finite
+  std::vector<double> y;             // gaps where not finite
+  std::optional<size_t> color = {};  // its number among those of series; nothing: by its place
 };
 
 struct LineChart {
@@ -21,6 +23,7 @@ struct LineChart {
   std::vector<LineSeries> series = {};
   bool logarithmic_x = false;
   bool logarithmic_y = false;
+  bool names_single_series = false;  // the legend is left out of one that goes without saying
 };
 // Long series are thinned to what the pixels can show: the mean as a line over a band from lowest to highest.
 void DrawChart(Canvas& canvas, const Rect& rect, const LineChart& chart);
@@ -28,6 +31,7 @@ void DrawChart(Canvas& canvas, const Rect& rect, const LineChart& chart);
 struct HistogramSeries {
   std::string name;
   std::vector<double> values;
+  std::optional<size_t> color = {};
 };
 
 // Histograms of several series over each other, each of area 1, with the same bins.
@@ -36,6 +40,7 @@ struct HistogramChart {
   std::string x_label = {};
   std::vector<HistogramSeries> series = {};
   int bins = 60;
+  bool names_single_series = false;
 };
 void DrawChart(Canvas& canvas, const Rect& rect, const HistogramChart& chart);
 

@@ -61,12 +61,13 @@ void DrawChart(Canvas& canvas, const Rect& rect, const HistogramChart& chart) {
   std::vector<LegendEntry> legend;
   std::vector<Position> drawn;
   for (size_t i = 0; i < bins.size(); ++i) {
-    const auto outline = DrawBins(canvas, frame, bins[i], SeriesColor(i));
+    const Color color = SeriesColor(chart.series[i].color.value_or(i));
+    const auto outline = DrawBins(canvas, frame, bins[i], color);
     drawn.insert(drawn.end(), outline.begin(), outline.end());
-    legend.push_back({chart.series[i].name, SeriesColor(i)});
+    legend.push_back({chart.series[i].name, color});
   }
   DrawAxes(canvas, frame, chart.title);
-  DrawLegend(canvas, frame, legend, drawn);
+  if (legend.size() > 1 || chart.names_single_series) DrawLegend(canvas, frame, legend, drawn);
 }
 
 }  // namespace ort_ed

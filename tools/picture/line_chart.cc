@@ -51,6 +51,12 @@ std::vector<Position> DrawDense(Canvas& canvas, const Frame& frame, const LineSe
   return line;
 }
 
+// A single point is no line, and must be seen all the same.
+void DrawPiece(Canvas& canvas, const std::vector<Position>& line, Color color) {
+  if (line.size() == 1) canvas.Disc(line.front(), 1.5 * kLineWidth, color);
+  canvas.Line(line, color, kLineWidth);
+}
+
 std::vector<Position> DrawSparse(Canvas& canvas, const Frame& frame, const LineSeries& series, Color color) {
   std::vector<Position> drawn, line;
   for (size_t i = 0; i < series.x.size(); ++i) {
@@ -59,10 +65,10 @@ std::vector<Position> DrawSparse(Canvas& canvas, const Frame& frame, const LineS
       drawn.push_back(line.back());
       continue;
     }
-    canvas.Line(line, color, kLineWidth);
+    DrawPiece(canvas, line, color);
     line.clear();
   }
-  canvas.Line(line, color, kLineWidth);
+  DrawPiece(canvas, line, color);
   return drawn;
 }
 
@@ -89,12 +95,13 @@ void DrawChart(Canvas& canvas, const Rect& rect, const LineChart& chart) {
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const LineSeries& series = chart.series[i];
     const bool dense = static_cast<double>(series.x.size()) > frame.area.width;
-    const auto line = (dense ? DrawDense : DrawSparse)(canvas, frame, series, SeriesColor(i));
+    const Color color = SeriesColor(series.color.value_or(i));
+    const auto line = (dense ? DrawDense : DrawSparse)(canvas, frame, series, color);
     drawn.insert(drawn.end(), line.begin(), line.end());
-    legend.push_back({series.name, SeriesColor(i)});
+    legend.push_back({series.name, color});
   }
   DrawAxes(canvas, frame, chart.title);
-  DrawLegend(canvas, frame, legend, drawn);
+  if (legend.size() > 1 || chart.names_single_series) DrawLegend(canvas, frame, legend, drawn);
 }
 
 }  // namespace ort_ed

@@ -7,6 +7,7 @@
 
 #include "runtime/support/text.h"
 #include "tools/picture/pictures.h"
+#include "tools/plot/training_charts.h"
 #include "tools/report/html.h"
 #include "tools/report/row_table.h"
 #include "tools/report/svg_chart.h"
@@ -59,17 +60,13 @@ std::string Duration(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-LineSeries SeriesOf(const std::vector<MetricsLine>& lines, const std::string& metric) {
-  LineSeries series{.name = metric, .x = {}, .y = {}};
-  std::ranges::replace(series.name, '_', ' ');
-  for (const MetricsLine& line : lines) {
-    for (const auto& [name, value] : line.values) {
-      if (name != metric) continue;
-      series.x.push_back(static_cast<double>(line.step));
-      series.y.push_back(value);
-    }
-  }
-  return series;
+// "42 s", and where the model is not that of the last step, of which one it is.
+std::string CostNote(const ModelSource& source) {
+  std::vector<std::string> notes;
+  if (source.cost.seconds) notes.push_back(Duration(*source.cost.seconds));
+  if (source.step && source.step != source.cost.steps)
+    notes.push_back(fmt::format("best validation at step {}", *source.step));
+  return Join(notes, "; ");
 }
 
 std::string NameOf(const ReportView& view, int64_t variable) {
@@ -194,32 +191,14 @@ std::string KeyFigures(const ReportView& view) {
                  result.variables.all_binary() ? "" : fmt::format("{} states as bits", result.dimension));
   html +=
       Figure("parameters", fmt::format("{}", result.parameters), view.source.model.metadata().architecture);
-  if (view.source.steps)
-    html += Figure("training steps", fmt::format("{}", *view.source.steps),
-                   view.source.seconds ? Duration(*view.source.seconds) : "");
+  if (view.source.cost.steps)
+    html += Figure("training steps", DescribeSteps(view.source.cost), CostNote(view.source));
   return html + "</dl>\n";
 }
 
 std::string Curves(const ReportView& view) {
-  const std::vector<MetricsLine>& lines = view.source.metrics;
-  struct Group {
-    const char* title;
-    std::vector<const char*> metrics;
-    bool logarithmic;
-  };
-  const Group groups[] = {{"loss", {"loss", "validation_loss"}, false},
-                          {"mean energy", {"energy_positive", "energy_negative"}, false},
-                          {"gradient norm", {"gradient_norm"}, true},
-                          {"learning rate", {"learning_rate"}, false}};
   std::string html;
-  for (const Group& group : groups) {
-    LineChart chart{.title = group.title, .x_label = "step"};
-    chart.logarithmic_y = group.logarithmic;
-    for (const char* metric : group.metrics)
-      if (LineSeries series = SeriesOf(lines, metric); !series.x.empty())
-        chart.series.push_back(std::move(series));
-    if (!chart.series.empty()) html += LineSvg(chart);
-  }
+  for (const LineChart& chart : TrainingCharts(view.source.metrics)) html += LineSvg(chart);
   return html.empty() ? "" : "<div class=\"grid-2\">\n" + html + "</div>\n";
 }
 
@@ -234,11 +213,7 @@ std::string Samples(const ReportView& view) {
   std::string html;
   if (view.data != nullptr)
     html += card("data", view.data->rows, fmt::format("the first rows of {}", view.data->name));
-  html += card("samples of the model", result.samples,
-               std::isnan(result.sample_r_hat)
-                   ? std::string()
-                   : fmt::format("R-hat of their energies {:.3f}; above 1.1 the chains do not agree yet",
-                                 result.sample_r_hat));
+  html += card("samples of the model", result.samples, result.agreement.Describe());
   return RowCards(result.variables, html);
 }
 

@@ -84,6 +84,7 @@ LineSeries Thinned(const LineSeries& series) {
 std::string LineBody(const Plane& plane, const LineSeries& series, size_t index, bool logarithmic) {
   std::string path, marks;
   bool pen_down = false;
+  const char* mark = series.x.size() == 1 ? "point" : "hit";  // a single point is no line
   for (size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isfinite(series.y[i]) || (logarithmic && !(series.y[i] > 0))) {
       pen_down = false;
@@ -93,7 +94,8 @@ std::string LineBody(const Plane& plane, const LineSeries& series, size_t index,
     path += fmt::format("{}{:.1f} {:.1f}", pen_down ? "L" : "M", x, y);
     pen_down = true;
     marks += fmt::format(
-        R"(<circle class="hit" cx="{:.1f}" cy="{:.1f}" r="9" data-tip="{}"/>)", x, y,
+        R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{}" data-tip="{}"/>)", mark, x, y,
+        series.x.size() == 1 ? 4 : 9,
         Escape(fmt::format("{}: {} at step {:.0f}", series.name, Number(series.y[i]), series.x[i])));
   }
   return fmt::format(R"(<g data-series="{}" class="s{}"><path class="line" d="{}"/>{}</g>)", index,

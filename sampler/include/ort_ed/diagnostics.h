@@ -46,6 +46,7 @@ struct Diagnostics {
   int64_t energy_evaluations = 0;
   double ess_per_second = 0;  // of the energy
   double ess_per_evaluation = 0;
+  int64_t worst_variable = -1;  // that of coordinate_r_hat; -1: not known
 };
 
 // Follows a run: constant memory, however many draws and chains. Records some of the chains, and of a long

@@ -8,6 +8,7 @@
 #include "ort_ed/error.h"
 #include "tests/support/data_files.h"
 #include "tools/picture/pictures.h"
+#include "tools/picture/surprise_picture.h"
 
 namespace ort_ed {
 namespace {
@@ -65,6 +66,28 @@ TEST(LineChart, DrawsEverySeriesInItsColour) {
   EXPECT_EQ(canvas.height(), 396);
   EXPECT_GT(CountOf(canvas, SeriesColor(0)), 200);
   EXPECT_GT(CountOf(canvas, SeriesColor(1)), 200);
+}
+
+TEST(LineChart, ASinglePointIsSeen) {
+  EXPECT_GT(CountOf(ChartPicture(std::vector<ort_ed::Chart>{Chart({3})}, 1), SeriesColor(0)), 5);
+}
+
+TEST(LineChart, ASingleSeriesIsNamedOnDemand) {
+  LineChart chart = Chart({1, 2});
+  const auto colored = [&] {
+    return CountOf(ChartPicture(std::vector<ort_ed::Chart>{chart}, 1), SeriesColor(0));
+  };
+  const int64_t without = colored();
+  chart.names_single_series = true;
+  EXPECT_GT(colored(), without + 20);  // the sample of the line
+}
+
+TEST(LineChart, ASeriesMayHaveTheColourOfAnother) {
+  LineChart chart = Chart({1, 2, 3, 4});
+  chart.series[0].color = 3;
+  const Canvas canvas = ChartPicture(std::vector<ort_ed::Chart>{chart}, 1);
+  EXPECT_EQ(CountOf(canvas, SeriesColor(0)), 0);
+  EXPECT_GT(CountOf(canvas, SeriesColor(3)), 200);
 }
 
 // A frame with labels at least.
@@ -135,6 +158,38 @@ TEST(SampleGrid, ShowsTheBitsOfEveryRow) {
   EXPECT_EQ(CountOf(canvas, kInk), 2 * scale * scale);
   EXPECT_EQ(canvas.At(0, 0), kGridLine);
   MessageOf(ErrorCode::kInvalidArgument, [&] { SampleGridPicture(rows, 0, 3); });
+}
+
+std::vector<std::string> Names(size_t count) { return std::vector<std::string>(count, "name"); }
+
+SurpriseRow NoSurprise(size_t variables) { return {"row", {}, std::vector<float>(variables), "x = 1 (0.0)"}; }
+
+TEST(SurpriseStrips, NamesStandOverUpToFortyVariables) {
+  const auto height = [](size_t variables, size_t names) {
+    const SurpriseRow row = NoSurprise(variables);
+    return SurpriseStripsPicture({&row, 1}, Names(names)).height();
+  };
+  EXPECT_GT(height(40, 40), height(40, 0) + 20);
+  EXPECT_EQ(height(41, 41), height(41, 0));
+}
+
+TEST(SurpriseStrips, LongerNamesHaveMoreRoom) {
+  const SurpriseRow row = NoSurprise(2);
+  const std::vector<std::string> small = {"a", "b"}, large = {"a", "a much longer name"};
+  EXPECT_GT(SurpriseStripsPicture({&row, 1}, large).height(),
+            SurpriseStripsPicture({&row, 1}, small).height());
+}
+
+TEST(SurpriseStrips, BarsAreDrawnAndExplainedOnlyOfBits) {
+  const SurpriseRow without = NoSurprise(1);
+  SurpriseRow with = without;
+  with.bits = {1};
+  const auto ink = [](const SurpriseRow& row) {
+    return CountOf(SurpriseStripsPicture({&row, 1}, Names(0)), kInk);
+  };
+  EXPECT_GT(ink(with), ink(without) + 24 * 4);
+  with.bits = {0};
+  EXPECT_GT(ink(with), ink(without));  // the words that explain them
 }
 
 TEST(Couplings, TruthStandsBesideOnTheSameScale) {

@@ -58,8 +58,9 @@ nlohmann::ordered_json ToJson(const ComparedModel& model) {
         {"rows_error", model.rows_error},
         {"log_z_error", model.log_z_error}}},
       {"parameters", model.parameters}};
-  if (model.steps) json["steps"] = *model.steps;
-  if (model.seconds) json["seconds"] = *model.seconds;
+  if (model.cost.base_steps) json["base_steps"] = *model.cost.base_steps;
+  if (model.cost.steps) json["steps"] = *model.cost.steps;
+  if (model.cost.seconds) json["seconds"] = *model.cost.seconds;
   return json;
 }
 
@@ -96,8 +97,8 @@ void Print(const CompareResult& result) {
     table.push_back({model.name, WithError(model.log_likelihood.value, model.log_likelihood.standard_error),
                      first ? "-" : WithError(model.difference.value, model.difference.standard_error),
                      ToText(model.log_z), fmt::format("{}", model.parameters),
-                     model.steps ? fmt::format("{}", *model.steps) : "-",
-                     model.seconds ? fmt::format("{:.0f}", *model.seconds) : "-"});
+                     model.cost.steps ? DescribeSteps(model.cost) : "-",
+                     model.cost.seconds ? fmt::format("{:.0f}", *model.cost.seconds) : "-"});
   }
   Print(table);
   std::cout << fmt::format("{} rows; differences are of the same rows, in nats, with their standard errors\n",
@@ -126,12 +127,11 @@ void RunCompare(const CompareCommand& command) {
   std::vector<ModelSource> sources;
   for (const std::string& model : command.models) sources.push_back(OpenSource(model, load));
   const EnergyModel& first = sources.front().model.energy_model();
-  JobResult reading;
-  const RowTable data =
-      ReadModelRows(command.data, first.variables(),
-                    command.binarise.ForRows(command.compare.seed, first.dimension()), reading, terminal);
-  CompareResult result = Compare(sources, data, command.compare, terminal);
-  result.warnings.insert(result.warnings.begin(), reading.warnings.begin(), reading.warnings.end());
+  const ModelData data =
+      ReadModelData(command.data, first.variables(),
+                    command.binarise.ForRows(command.compare.seed, first.dimension()), terminal);
+  CompareResult result = Compare(sources, data.rows, command.compare, terminal);
+  AddWarningsOf(data, result);
   if (command.json) {
     std::cout << JsonText(ToJson(result)) << "\n";
   } else {

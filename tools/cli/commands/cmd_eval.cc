@@ -137,12 +137,11 @@ void RunEval(const EvalCommand& command) {
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const EnergyModel& energy = ModelFor(model, command.evaluate.comparison.sampler);
-  JobResult reading;
-  const RowTable data =
-      ReadModelRows(command.data, energy.variables(),
-                    command.binarise.ForRows(command.evaluate.seed, energy.dimension()), reading, terminal);
-  EvaluateResult result = Evaluate(model, data, command.evaluate, terminal);
-  result.warnings.insert(result.warnings.begin(), reading.warnings.begin(), reading.warnings.end());
+  const ModelData data =
+      ReadModelData(command.data, energy.variables(),
+                    command.binarise.ForRows(command.evaluate.seed, energy.dimension()), terminal);
+  EvaluateResult result = Evaluate(model, data.rows, command.evaluate, terminal);
+  AddWarningsOf(data, result);
   if (!result.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
   if (command.json) {
     std::cout << JsonText(ToJson(result)) << "\n";

@@ -58,42 +58,55 @@ class OddRows {
   explicit OddRows(const Variables& variables)
       : variables_(variables), most_(std::clamp<int64_t>((1 << 20) / variables.size(), 1, 36)) {}
 
-  void Add(const RowExplanation& row) {
+  void Add(const RowExplanation& row, const std::string& id) {
     if (std::ssize(rows_) == most_) {
-      const auto least = std::ranges::min_element(rows_, {}, &RowExplanation::energy);
-      if (!(row.energy > least->energy)) return;
+      const auto least =
+          std::ranges::min_element(rows_, {}, [](const OddRow& odd) { return odd.explanation.energy; });
+      if (!(row.energy > least->explanation.energy)) return;
       rows_.erase(least);
     }
-    rows_.push_back(row);
+    rows_.push_back({row, id});
   }
 
   Canvas Draw(const std::vector<std::string>& names, const std::optional<std::vector<int64_t>>& shape) const {
     std::vector<SurpriseRow> rows;
-    for (const RowExplanation& row : rows_) {
-      rows.push_back({fmt::format("row {}", row.row + 1), Bits(row), row.log_probabilities, ""});
+    for (const auto& [row, id] : rows_) {
+      rows.push_back({id.empty() ? fmt::format("row {}", row.row + 1) : Shortened(id), Bits(row),
+                      row.log_probabilities, row.top.empty() ? "" : Note(row.top.front(), names)});
       for (float& value : rows.back().surprise) value = -value;
-      if (row.top.empty()) continue;
-      const Surprise& first = row.top.front();
-      rows.back().note =
-          fmt::format("{:.40} = {:.40} ({:.1f})", names[static_cast<size_t>(first.variable)],
-                      NameState(variables_, first.variable, first.value), -first.log_probability);
     }
-    if (!shape) return SurpriseStripsPicture(rows);
-    return SurpriseImagesPicture(rows, static_cast<int>((*shape)[0]), static_cast<int>((*shape)[1]));
+    if (shape && variables_.all_binary())
+      return SurpriseImagesPicture(rows, static_cast<int>((*shape)[0]), static_cast<int>((*shape)[1]));
+    std::vector<std::string> short_names;
+    for (const std::string& name : names) short_names.push_back(Shortened(name));
+    return SurpriseStripsPicture(rows, short_names);
   }
 
  private:
-  // Of binary variables; the states of others are no black and white.
+  struct OddRow {
+    RowExplanation explanation;
+    std::string id;
+  };
+
+  static std::string Shortened(const std::string& text) { return fmt::format("{:.30}", text); }
+
+  // "temp = -9 to -7 (3.2), expected 2 to 4".
+  std::string Note(const Surprise& most, const std::vector<std::string>& names) const {
+    const auto state = [&](int64_t value) { return Shortened(NameState(variables_, most.variable, value)); };
+    return fmt::format("{} = {} ({:.1f}){}", Shortened(names[static_cast<size_t>(most.variable)]),
+                       state(most.value), -most.log_probability,
+                       most.expected == most.value ? "" : ", expected " + state(most.expected));
+  }
+
+  // The states of other than binary variables are no black and white.
   std::vector<uint8_t> Bits(const RowExplanation& row) const {
-    std::vector<uint8_t> bits;
-    for (size_t v = 0; v < row.values.size(); ++v)
-      bits.push_back(variables_.bits(static_cast<int64_t>(v)) == 1 && row.values[v] == 1 ? 1 : 0);
-    return bits;
+    if (!variables_.all_binary()) return {};
+    return {row.values.begin(), row.values.end()};
   }
 
   Variables variables_;
   int64_t most_;
-  std::vector<RowExplanation> rows_;
+  std::vector<OddRow> rows_;
 };
 
 // 0 and 1 are numbers, all other states have names.
@@ -204,7 +217,7 @@ void RunExplain(const ExplainCommand& command) {
       model, *rows.reader, command.explain,
       [&](const RowExplanation& row) {
         if (writer) writer->Write(row.log_probabilities);
-        if (picture) odd.Add(row);
+        if (picture) odd.Add(row, id_of(row));
         command.json ? json.Row(row, id_of(row)) : PrintRow(row, id_of(row), variables, names);
       },
       terminal);

@@ -8,7 +8,6 @@
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
-#include "tools/jobs/explain/variable_names.h"
 #include "tools/jobs/report/report.h"
 #include "tools/jobs/tables/model_rows.h"
 #include "tools/report/report_page.h"
@@ -43,29 +42,26 @@ void RefuseWithoutData(const ReportCommand& command) {
     throw OptionError("estimator", kReason, OptionError::Problem::kNoEffect);
 }
 
-ReportData ReadData(const ReportCommand& command, const EnergyModel& model, Observer& observer) {
-  const RowOptions options = command.binarise.ForRows(command.report.seed, model.dimension());
-  const Variables& variables = model.variables();
-  JobResult reading;
-  return {.name = command.data,
-          .rows = ReadModelRows(command.data, variables, options, reading, observer),
-          .names = NameBits(variables, *OpenModelRows(command.data, variables, options).reader)};
-}
-
 void RunReport(const ReportCommand& command) {
   RefuseWithoutData(command);
   CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}});
   if (!command.output.ends_with(".html"))
     throw OptionError("output",
                       fmt::format("must name a page, which ends in .html, not '{}'", command.output));
-  if (command.data == "-") throw OptionError("data", "must be a file: it is read twice");
   AtomicFile file(
       command.output);  // opened first: that it cannot be written should not be found out at the end
   Terminal terminal;
   const ModelSource source = OpenSource(command.model, command.device.Resolve(terminal));
+  const EnergyModel& model = source.model.energy_model();
+  std::optional<ModelData> read;
   std::optional<ReportData> data;
-  if (!command.data.empty()) data = ReadData(command, source.model.energy_model(), terminal);
-  const ReportResult result = MakeReport(source, data ? &*data : nullptr, command.report, terminal);
+  if (!command.data.empty()) {
+    read = ReadModelData(command.data, model.variables(),
+                         command.binarise.ForRows(command.report.seed, model.dimension()), terminal);
+    data = {.name = command.data, .rows = std::move(read->rows), .names = std::move(read->names)};
+  }
+  ReportResult result = MakeReport(source, data ? &*data : nullptr, command.report, terminal);
+  if (read) AddWarningsOf(*read, result);
   file.Write(ReportPage({source, result, data ? &*data : nullptr}));
   file.Commit();
   terminal.OnNotice(fmt::format("{}: open it in a browser", command.output));

@@ -110,13 +110,19 @@ void Report(const SampleResult& result, Terminal& terminal) {
     terminal.OnNotice(fmt::format("exchanges of temperatures accepted: {:.3f}", diagnostics.swap_rate));
   terminal.OnNotice(fmt::format("energy: effective sample size {}, R-hat {}", EnergySize(diagnostics),
                                 Figure(diagnostics.energy_r_hat, 4)));
-  terminal.OnNotice(fmt::format("variables: smallest effective sample size {}, largest R-hat {}",
+  const std::string& worst = result.agreement.worst_variable;
+  terminal.OnNotice(fmt::format("variables: smallest effective sample size {}, largest R-hat {}{}",
                                 Figure(diagnostics.coordinate_ess, 1),
-                                Figure(diagnostics.coordinate_r_hat, 4)));
+                                Figure(diagnostics.coordinate_r_hat, 4),
+                                worst.empty() ? "" : fmt::format(" of '{}'", worst)));
 }
 
 // JSON has no NaN: what is not known is null.
-nlohmann::ordered_json ToJson(const Diagnostics& diagnostics) {
+nlohmann::ordered_json ToJson(const Diagnostics& diagnostics, const ChainAgreement& agreement) {
+  nlohmann::ordered_json variables = {{"smallest_ess", diagnostics.coordinate_ess},
+                                      {"largest_r_hat", diagnostics.coordinate_r_hat},
+                                      {"r_hat_limit", agreement.variable_limit}};
+  if (!agreement.worst_variable.empty()) variables["worst"] = agreement.worst_variable;
   return {{"records", diagnostics.draws},
           {"acceptance_rate", diagnostics.acceptance_rate},
           {"move_rate", diagnostics.move_rate},
@@ -126,8 +132,7 @@ nlohmann::ordered_json ToJson(const Diagnostics& diagnostics) {
            {{"ess", diagnostics.energy_ess},
             {"tail_ess", diagnostics.energy_tail_ess},
             {"r_hat", diagnostics.energy_r_hat}}},
-          {"variables",
-           {{"smallest_ess", diagnostics.coordinate_ess}, {"largest_r_hat", diagnostics.coordinate_r_hat}}},
+          {"variables", variables},
           {"seconds", diagnostics.seconds},
           {"energy_evaluations", diagnostics.energy_evaluations},
           {"ess_per_second", diagnostics.ess_per_second},
@@ -141,7 +146,7 @@ nlohmann::ordered_json ToJson(const SampleCommand& command, const SampleResult& 
       {"steps", result.schedule.steps}, {"burn_in", result.schedule.burn_in},
       {"thin", result.schedule.thin},   {"sampler", result.sampler},
       {"quadratic", result.quadratic},  {"beta", command.sample.beta},
-      {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics)}};
+      {"seed", command.sample.seed},    {"diagnostics", ToJson(result.diagnostics, result.agreement)}};
   if (!result.warnings.empty()) json["warnings"] = result.warnings;
   return json;
 }

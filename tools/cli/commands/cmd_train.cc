@@ -51,8 +51,8 @@ class TrainTerminal : public Terminal {
 
   void DrawCurves() {
     drawn_ = std::chrono::steady_clock::now();
-    const auto lines = ReadMetrics(folder_ + "/" + MetricsLog::FileName());
-    if (!lines.empty()) TrainingCurvesPicture(lines).Save(folder_ + "/" + run_file::kCurves);
+    const RunMetrics metrics = ReadRunMetrics(folder_);
+    if (!metrics.run.empty()) TrainingCurvesPicture(metrics).Save(folder_ + "/" + run_file::kCurves);
   }
 
   // Where there is something worse to report.

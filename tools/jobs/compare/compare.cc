@@ -124,8 +124,7 @@ CompareResult Compare(const std::vector<ModelSource>& sources, const RowTable& d
                         .difference = {},
                         .row_differences = {},
                         .parameters = CountParameters(source.model),
-                        .steps = source.steps,
-                        .seconds = source.seconds};
+                        .cost = source.cost};
     const std::vector<double> values = LogLikelihoods(source.model.energy_model(), data, model.log_z.log_z);
     const MeanValue mean = ComputeMean(values);
     model.log_likelihood = {mean.value, std::hypot(mean.standard_error, model.log_z.standard_error)};

@@ -35,8 +35,7 @@ struct ComparedModel {
   double log_z_error = 0;  // and the part that is due to both values of log Z
   std::vector<double> row_differences;
   int64_t parameters = 0;
-  std::optional<int64_t> steps;
-  std::optional<double> seconds;
+  TrainingCost cost;
 };
 
 // A setting that is not the same in all models; empty where one has it not.

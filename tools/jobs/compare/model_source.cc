@@ -32,6 +32,11 @@ std::map<std::string, std::string> SettingsOfRun(const std::string& folder) {
   return settings;
 }
 
+// The base of an autoregressive model is the model itself.
+bool IsOnLearnedBase(const ModelMetadata& metadata) {
+  return metadata.base.has_value() && metadata.architecture != "made";
+}
+
 std::string ModelPath(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return path;
   RequireRunFolder(path);
@@ -41,6 +46,12 @@ std::string ModelPath(const std::string& path) {
 }
 
 }  // namespace
+
+std::string DescribeSteps(const TrainingCost& cost) {
+  if (!cost.steps) return "";
+  if (cost.base_steps) return fmt::format("base {} + {}", *cost.base_steps, *cost.steps);
+  return fmt::format("{}{}", cost.on_learned_base ? "base ? + " : "", *cost.steps);
+}
 
 std::string ModelSource::ShortName() const {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
@@ -71,16 +82,19 @@ ModelSource OpenSource(const std::string& path, const LoadOptions& load) {
                      .model = LoadedModel(file, load),
                      .metrics = {},
                      .settings = {},
-                     .steps = {},
-                     .seconds = {}};
+                     .step = {},
+                     .cost = {}};
   source.settings = SettingsOfModel(source.model.metadata());
   if (const auto steps = source.settings.find("steps"); steps != source.settings.end())
-    source.steps = ParseInteger(steps->second);
+    source.step = ParseInteger(steps->second);
+  source.cost = {.steps = source.step, .on_learned_base = IsOnLearnedBase(source.model.metadata())};
   if (!source.is_run) return source;
   source.settings = SettingsOfRun(path);
   source.settings["file"] = std::filesystem::path(file).filename().string();
-  source.metrics = ReadMetrics(path + "/" + MetricsLog::FileName());
-  source.seconds = SecondsOfSteps(source.metrics);
+  source.metrics = ReadRunMetrics(path);
+  if (!source.metrics.run.empty()) source.cost.steps = LastStep(source.metrics.run);
+  if (!source.metrics.base.empty()) source.cost.base_steps = LastStep(source.metrics.base);
+  source.cost.seconds = SecondsOfRun(source.metrics);
   return source;
 }
 

@@ -49,7 +49,7 @@ void DrawSamples(const LoadedModel& model, const ReportOptions& options, ReportR
   SampleResult drawn = Sample(model, {}, sampling, {}, observer);
   if (!drawn.complete) throw Error(ErrorCode::kInterrupted, "interrupted; no file was written");
   result.warnings.insert(result.warnings.end(), drawn.warnings.begin(), drawn.warnings.end());
-  result.sample_r_hat = drawn.diagnostics.energy_r_hat;
+  result.agreement = drawn.agreement;
   result.samples = {.rows = drawn.samples, .columns = model.dimension(), .values = std::move(drawn.rows)};
 }
 

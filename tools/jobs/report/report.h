@@ -12,6 +12,7 @@
 #include "tools/jobs/compare/model_source.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/sample/agreement.h"
 
 namespace ort_ed {
 
@@ -62,7 +63,7 @@ struct ReportResult : JobResult {
   std::optional<MeanValue> log_likelihood;  // of a row of the data, with the error of rows and of log Z
 
   RowTable samples;
-  double sample_r_hat = 0;  // of the energy of the chains; not a number: not known
+  ChainAgreement agreement;  // of the chains that drew them
   std::vector<double> data_energies, sample_energies, noise_energies;
 
   std::vector<DataAndModel> means;            // of all bits

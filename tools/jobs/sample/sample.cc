@@ -157,11 +157,9 @@ void WarnOfChains(const Chains& chains, SampleResult& result, Observer& observer
     Warn(fmt::format("chains in states of infinite energy, which have no probability: {} of {}", impossible,
                      chains.count),
          result, observer);
-  constexpr double kMixed = 1.1;
-  if (result.diagnostics.energy_r_hat > kMixed || result.diagnostics.coordinate_r_hat > kMixed)
-    Warn(fmt::format("R-hat is above {}: the chains do not agree yet; run more steps or try the sampler "
-                     "tempering",
-                     kMixed),
+  if (result.agreement.EnergiesDisagree() || result.agreement.VariablesDisagree())
+    Warn(fmt::format("the chains do not agree yet: {}; run more steps or try the sampler tempering",
+                     result.agreement.Describe()),
          result, observer);
 }
 
@@ -183,6 +181,7 @@ void RunChains(const LoadedModel& loaded, const SampleStart& start, const Sample
   SampleRun run(*sampler, std::move(begin), path.variables(), sinks, observer, result);
   run.Run();
   result.quadratic = path.energy->quadratic() != nullptr;
+  result.agreement = JudgeChains(result.diagnostics, path.variables());
   if (result.complete) WarnOfChains(run.chains(), result, observer);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/data/row_writer.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/observer.h"
+#include "tools/jobs/sample/agreement.h"
 #include "tools/jobs/sample/sample_start.h"
 
 namespace ort_ed {
@@ -74,6 +75,7 @@ struct SampleResult : JobResult {
   // After burn-in. R-hat is not a number where chains need not agree; of exact draws nothing is but what they
   // cost.
   Diagnostics diagnostics;
+  ChainAgreement agreement;
 };
 
 // Draws samples of the model. Stopped early the result has what was drawn until then.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "ort_ed/options.h"
 #include "runtime/data/formats.h"
 #include "runtime/data/text_cells.h"
+#include "tools/jobs/explain/variable_names.h"
 #include "tools/jobs/tables/guess_variables.h"
 
 namespace ort_ed {
@@ -189,12 +191,19 @@ RowTable ReadModelRows(const std::string& path, const Variables& variables, cons
   return ReadAll(*OpenModelRows(path, variables, options).reader, max_rows);
 }
 
-RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                       JobResult& result, Observer& observer) {
+ModelData ReadModelData(const std::string& path, const Variables& variables, const RowOptions& options,
+                        Observer& observer) {
   const ModelRows rows = OpenModelRows(path, variables, options);
-  RowTable table = ReadAll(*rows.reader, 0);
-  TellOfStrangers(rows, path, result, observer);
-  return table;
+  JobResult reading;
+  ModelData data{
+      .rows = ReadAll(*rows.reader, 0), .names = NameBits(variables, *rows.reader), .warnings = {}};
+  TellOfStrangers(rows, path, reading, observer);
+  data.warnings = std::move(reading.warnings);
+  return data;
+}
+
+void AddWarningsOf(const ModelData& data, JobResult& result) {
+  result.warnings.insert(result.warnings.begin(), data.warnings.begin(), data.warnings.end());
 }
 
 }  // namespace ort_ed

@@ -29,8 +29,17 @@ void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& 
 // At most `max_rows` rows of it in memory, from the top; 0: all.
 RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
                        int64_t max_rows = 0);
-// All of them; tells of strangers.
-RowTable ReadModelRows(const std::string& path, const Variables& variables, const RowOptions& options,
-                       JobResult& result, Observer& observer);
+
+// All rows of a file in memory, and what is said of them.
+struct ModelData {
+  RowTable rows;
+  std::vector<std::string> names;  // of the bits
+  std::vector<std::string> warnings;
+};
+// Tells of strangers.
+ModelData ReadModelData(const std::string& path, const Variables& variables, const RowOptions& options,
+                        Observer& observer);
+// In front of those of the job that used the rows.
+void AddWarningsOf(const ModelData& data, JobResult& result);
 
 }  // namespace ort_ed

@@ -61,7 +61,8 @@ std::string SummaryValue(const NamedScalar& scalar) {
 }
 
 // Numbers of fields in Event, Summary and Summary.Value.
-constexpr int kStep = 2, kSummary = 5, kValue = 1, kTag = 1, kImage = 4, kHistogram = 5;
+constexpr int kStep = 2, kSummary = 5, kValue = 1, kTag = 1, kImage = 4, kHistogram = 5, kTensor = 8,
+              kMetadata = 9;
 
 std::string PackedDoubles(const std::vector<double>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
@@ -86,9 +87,24 @@ std::string HistogramProto(std::span<const double> values) {
          Field(7, std::string_view(PackedDoubles(counts)));
 }
 
+// A tensor with a single string.
+std::string TextProto(std::string_view text) {
+  constexpr int64_t kString = 7, kOne = 1;
+  const std::string size = Field(1, kOne), shape = Field(2, std::string_view(size));
+  return Field(1, kString) + Field(2, std::string_view(shape)) + Field(8, text);
+}
+
+// Which plugin of TensorBoard shows a tensor.
+std::string PluginProto(std::string_view plugin) {
+  const std::string data = Field(1, plugin);
+  return Field(1, std::string_view(data));
+}
+
+// `fields`: further ones of the value.
 std::string PictureEvent(int64_t step, double time, const std::string& name, int kind,
-                         const std::string& content) {
-  const std::string value = Field(kTag, std::string_view(name)) + Field(kind, std::string_view(content));
+                         const std::string& content, const std::string& fields = "") {
+  const std::string value =
+      Field(kTag, std::string_view(name)) + Field(kind, std::string_view(content)) + fields;
   const std::string summary = Field(kValue, std::string_view(value));
   return Field(1, time) + Field(kStep, step) + Field(kSummary, std::string_view(summary));
 }
@@ -99,7 +115,7 @@ bool HasPicture(std::string_view summary) {
   for (WireReader values(summary); values.Next(number, value);) {
     WireField field;
     for (WireReader fields(value); fields.Next(field);)
-      if (field.number == kImage || field.number == kHistogram) return true;
+      if (field.number == kImage || field.number == kHistogram || field.number == kTensor) return true;
   }
   return false;
 }
@@ -163,6 +179,12 @@ void EventFile::AppendImage(int64_t step, double time, const std::string& name, 
   WriteRecord(PictureEvent(step, time, name, kImage,
                            Field(1, int64_t{height}) + Field(2, int64_t{width}) + Field(3, kGrey) +
                                Field(4, std::string_view(png))));
+}
+
+void EventFile::AppendText(int64_t step, double time, const std::string& name, const std::string& text) {
+  const std::string plugin = PluginProto("text");
+  WriteRecord(
+      PictureEvent(step, time, name, kTensor, TextProto(text), Field(kMetadata, std::string_view(plugin))));
 }
 
 std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step) {

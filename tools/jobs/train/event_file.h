@@ -13,7 +13,7 @@ namespace ort_ed {
 
 using NamedScalar = std::pair<std::string, double>;
 
-// Appends scalars, histograms and pictures to a TensorBoard event file,
+// Appends scalars, histograms, pictures and texts to a TensorBoard event file,
 // `folder`/events.out.tfevents.<time>.<host>.<process>.ort-ed. Every call reaches the operating system before
 // it returns, so that a running TensorBoard follows. Throws kIo.
 class EventFile {
@@ -25,6 +25,8 @@ class EventFile {
   // `png`: the bytes of a file in grey.
   void AppendImage(int64_t step, double time, const std::string& name, int height, int width,
                    const std::string& png);
+  // Markdown.
+  void AppendText(int64_t step, double time, const std::string& name, const std::string& text);
   // A record of ReadPictures().
   void AppendRecord(const std::string& record) { WriteRecord(record); }
   const std::string& path() const { return path_; }
@@ -42,7 +44,7 @@ class EventFile {
 // Whether a file of that name is an event file of ours.
 bool IsEventFile(std::string_view name);
 
-// The records of histograms and pictures in an event file of ours, of steps up to `last_step`. What is
+// The records of histograms, pictures and texts in an event file of ours, of steps up to `last_step`. What is
 // damaged or cut short is left out.
 std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step);
 

@@ -11,6 +11,7 @@
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/read_file.h"
+#include "tools/jobs/train/run_folder.h"
 
 namespace ort_ed {
 namespace {
@@ -91,6 +92,17 @@ std::vector<MetricsLine> ReadMetrics(const std::string& path) {
   return lines;
 }
 
+RunMetrics ReadRunMetrics(const std::string& folder) {
+  const auto read = [](const std::string& phase) {
+    return ReadMetrics(phase + "/" + MetricsLog::FileName());
+  };
+  return {.run = read(folder), .base = read(folder + "/" + run_file::kBase)};
+}
+
+int64_t LastStep(const std::vector<MetricsLine>& metrics) {
+  return metrics.empty() ? 0 : metrics.back().step;
+}
+
 std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics) {
   double seconds = 0;
   int64_t before = 0;
@@ -102,6 +114,12 @@ std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics) {
     }
   }
   return before > 0 ? std::optional(seconds) : std::nullopt;
+}
+
+std::optional<double> SecondsOfRun(const RunMetrics& metrics) {
+  const std::optional<double> base = SecondsOfSteps(metrics.base), run = SecondsOfSteps(metrics.run);
+  if (!base && !run) return std::nullopt;
+  return base.value_or(0) + run.value_or(0);
 }
 
 }  // namespace ort_ed

@@ -34,6 +34,9 @@ class MetricsLog {
                    const std::string& png) {
     events_->AppendImage(step, time, name, height, width, png);
   }
+  void AppendText(int64_t step, double time, const std::string& name, const std::string& text) {
+    events_->AppendText(step, time, name, text);
+  }
 
   static std::string FileName() { return "metrics.jsonl"; }
 
@@ -50,7 +53,18 @@ class MetricsLog {
 // Throws kBadData naming file and line.
 std::vector<MetricsLine> ReadMetrics(const std::string& path);
 
+// What a run folder holds of them: of the run itself, and of its first phase, if its base was learned there.
+struct RunMetrics {
+  std::vector<MetricsLine> run;
+  std::vector<MetricsLine> base = {};
+};
+RunMetrics ReadRunMetrics(const std::string& folder);
+
+// The last step that was logged; 0: none.
+int64_t LastStep(const std::vector<MetricsLine>& metrics);
+
 // The time of the steps by the rates that were logged, without the pauses of a run that was resumed.
 std::optional<double> SecondsOfSteps(const std::vector<MetricsLine>& metrics);
+std::optional<double> SecondsOfRun(const RunMetrics& metrics);  // of both phases
 
 }  // namespace ort_ed

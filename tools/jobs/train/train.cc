@@ -88,12 +88,7 @@ bool HasNewTime(const RunOptions& run, const std::string& folder) {
 }
 
 // That earlier processes trained, base included.
-double EarlierSeconds(const std::string& folder) {
-  double seconds = 0;
-  for (const std::string& phase : {folder, folder + "/" + run_file::kBase})
-    seconds += SecondsOfSteps(ReadMetrics(phase + "/" + MetricsLog::FileName())).value_or(0);
-  return seconds;
-}
+double EarlierSeconds(const std::string& folder) { return SecondsOfRun(ReadRunMetrics(folder)).value_or(0); }
 
 // The result of a process that was asked to stop before it took a step of the network.
 TrainResult Stopped(RunSetup& setup, int64_t step, bool in_base) {

@@ -116,6 +116,7 @@ TEST_F(CompareJob, RunsTellTheirSettingsAndCost) {
     TrainOptions options;
     options.data.data = dir_.File("rows.csv");
     options.network.model = {"mlp", {{"hidden", name[0] == 'a' ? "4" : "8"}}};
+    options.network.base = "data";
     options.batch.batch_size = 4;
     options.run.steps = name[0] == 'a' ? 20 : 30;
     options.run.log_every = {.steps = 10};
@@ -123,15 +124,38 @@ TEST_F(CompareJob, RunsTellTheirSettingsAndCost) {
     TrainInFolder(options, dir_.File(name), ExistingRun::kRefuse, quiet);
   }
   const CompareResult result = Run({"a", "b/"});
-  EXPECT_EQ(result.models[0].steps, 20);
-  EXPECT_EQ(result.models[1].steps, 30);
-  EXPECT_GT(result.models[1].seconds.value_or(0), 0);
+  EXPECT_EQ(result.models[0].cost.steps, 20);
+  EXPECT_EQ(result.models[1].cost.steps, 30);
+  EXPECT_GT(result.models[1].cost.seconds.value_or(0), 0);
   EXPECT_GT(result.models[1].parameters, result.models[0].parameters);
   std::vector<std::string> keys;
   for (const DifferentSetting& setting : result.settings) keys.push_back(setting.key);
   EXPECT_THAT(keys, testing::ElementsAre("hidden", "steps"));
   EXPECT_THAT(result.settings[0].values, testing::ElementsAre("4", "8"));
   EXPECT_EQ(OpenSource(dir_.File("b/"), {}).ShortName(), "b");
+}
+
+TEST_F(CompareJob, TheBaseOfARunCountsToo) {
+  std::ofstream(dir_.File("rows.csv")) << "1,1,1,0\n0,0,0,1\n1,1,1,1\n0,0,0,0\n0,0,0,1\n";
+  Observer quiet;
+  TrainOptions options;
+  options.data.data = dir_.File("rows.csv");
+  options.network.model = {"mlp", {{"hidden", "4"}}};
+  options.network.base = {"made", {{"base_hidden", "4"}, {"base_steps", "30"}}};
+  options.batch.batch_size = 4;
+  options.run.steps = 20;
+  options.run.log_every = {.steps = 10};
+  options.run.threads = 1;
+  TrainInFolder(options, dir_.File("run"), ExistingRun::kRefuse, quiet);
+  const ModelSource run = OpenSource(dir_.File("run"), {});
+  EXPECT_EQ(run.cost.steps, 20);
+  EXPECT_EQ(run.cost.base_steps, 30);
+  EXPECT_DOUBLE_EQ(run.cost.seconds.value_or(0), SecondsOfSteps(run.metrics.base).value_or(0) +
+                                                     SecondsOfSteps(run.metrics.run).value_or(0));
+  EXPECT_EQ(DescribeSteps(run.cost), "base 30 + 20");
+  EXPECT_EQ(DescribeSteps(OpenSource(dir_.File("run/model.onnx"), {}).cost), "base ? + 20");
+  EXPECT_EQ(DescribeSteps(OpenSource(dir_.File("run/base/model.onnx"), {}).cost), "30");
+  EXPECT_EQ(DescribeSteps({}), "");
 }
 
 TEST_F(CompareJob, OtherVariablesCannotBeCompared) {

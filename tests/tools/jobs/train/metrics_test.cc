@@ -11,8 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "ort_ed/error.h"
+#include "tests/support/data_files.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/train/pictures/gray_png.h"
+#include "tools/jobs/train/pictures/markdown_table.h"
+#include "tools/jobs/train/train.h"
 
 namespace ort_ed {
 namespace {
@@ -27,6 +30,8 @@ struct Record {
   std::vector<NamedScalar> scalars;
   std::map<std::string, std::vector<double>> bounds, counts;  // of histograms
   std::map<std::string, std::string> pictures;                // PNG
+  std::map<std::string, std::string> texts, plugins;
+  std::map<std::string, int64_t> tensor_kinds;
 };
 
 // A second, independent reading of the format: records, their checksums, and the protobuf fields of Event.
@@ -111,8 +116,12 @@ class EventReader {
         Fields(summary_value, [&](int field, const std::string& content) {
           if (field == 1) scalar.first = content;
           if (field == 2) scalar.second = Number<float>(content);
-          if (field == 4 || field == 5)
+          if (field == 4 || field == 5 || field == 8 || field == 9)
             Fields(content, [&](int part, const std::string& inner) {
+              if (field == 8 && part == 1) record.tensor_kinds[scalar.first] = Number<int64_t>(inner);
+              if (field == 8 && part == 8) record.texts[scalar.first] = inner;
+              if (field == 9 && part == 1)
+                Fields(inner, [&](int, const std::string& plugin) { record.plugins[scalar.first] = plugin; });
               if (field == 4 && part == 4) record.pictures[scalar.first] = inner;
               if (field == 5 && part == 6) record.bounds[scalar.first] = Doubles(inner);
               if (field == 5 && part == 7) record.counts[scalar.first] = Doubles(inner);
@@ -183,6 +192,57 @@ TEST(EventFile, HistogramsAndPicturesReadBack) {
   EXPECT_EQ(records[3].step, 8);
   EXPECT_TRUE(records[3].pictures.at("samples").starts_with("\x89PNG\r\n"));
   EXPECT_EQ(ReadPictures(file.path(), 7).size(), 2u);
+}
+
+TEST(EventFile, TextsReadBackAsTheTextPluginReadsThem) {
+  TempDir dir;
+  EventFile file(dir.path());
+  file.AppendText(9, 3.5, "rows/samples", "| a |\n| --- |\n| 1 |\n");
+  const std::vector<Record> records = EventReader(file.path()).Records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[1].step, 9);
+  EXPECT_EQ(records[1].texts.at("rows/samples"), "| a |\n| --- |\n| 1 |\n");
+  EXPECT_EQ(records[1].tensor_kinds.at("rows/samples"), 7);  // strings
+  EXPECT_EQ(records[1].plugins.at("rows/samples"), "text");
+  EXPECT_EQ(ReadPictures(file.path(), 9).size(), 1u);
+  EXPECT_TRUE(ReadPictures(file.path(), 8).empty());
+}
+
+TEST(MarkdownTable, HasTheTablesOwnCategories) {
+  const Variables variables =
+      ParseVariables(R"([{"name": "a|b", "kind": "nominal", "labels": ["S", "M\nM"]},)"
+                     R"({"name": "new", "kind": "binary", "labels": ["no", "yes"]}])");
+  std::vector<uint8_t> rows = {1, 0, 1, 0, 1, 0};
+  EXPECT_EQ(MarkdownTable(variables, rows), "| a\\|b | new |\n| --- | --- |\n| S | yes |\n| M M | no |\n");
+  for (int i = 0; i < 20; ++i) rows.insert(rows.end(), {1, 0, 1});
+  EXPECT_EQ(std::ranges::count(MarkdownTable(variables, rows), '\n'), 12);
+}
+
+// Text of the categories of a table at every validation, in the file of a whole training.
+TEST(EventFile, TablesHaveRowsOfTheirOwnInTensorBoard) {
+  TempDir dir;
+  std::string table = "size,new\n";
+  for (int i = 0; i < 60; ++i) table += i % 3 == 0 ? "small,yes\n" : "large,no\n";
+  WriteBytes(dir.File("rows.csv"), table);
+  TrainOptions options;
+  options.data.data = dir.File("rows.csv");
+  options.network.model = {"mlp", {{"hidden", "4"}}};
+  options.network.base = {"made", {{"base_hidden", "4"}, {"base_steps", "20"}}};
+  options.run.steps = 20;
+  options.run.validate_every = {.steps = 10};
+  options.run.threads = 1;
+  Observer quiet;
+  TrainInFolder(options, dir.File("run"), ExistingRun::kRefuse, quiet);
+  std::string events;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.File("run")))
+    if (IsEventFile(entry.path().filename().string())) events = entry.path();
+  int tables = 0;
+  for (const Record& record : EventReader(events).Records())
+    for (const auto& [name, text] : record.texts) {
+      EXPECT_THAT(text, testing::StartsWith("| size | new |\n| --- | --- |\n| "));
+      tables += name == "rows/negatives";
+    }
+  EXPECT_GE(tables, 2);
 }
 
 TEST(MetricsLog, PicturesOutliveAResumedRun) {

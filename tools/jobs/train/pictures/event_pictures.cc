@@ -7,6 +7,7 @@
 #include "models/graph/model_edits.h"
 #include "ort_ed/metadata.h"
 #include "tools/jobs/train/pictures/gray_png.h"
+#include "tools/jobs/train/pictures/markdown_table.h"
 
 namespace ort_ed {
 namespace {
@@ -55,6 +56,15 @@ void AppendPictures(RunSetup& setup, const ContrastiveBatch& batch, const std::v
   const std::vector<uint8_t> negatives = Negatives(batch, kMostEnergies);
   metrics.AppendHistogram(step, time, "energy/data", Energies(*setup.learner, data));
   metrics.AppendHistogram(step, time, "energy/negatives", Energies(*setup.learner, negatives));
+  const std::vector<uint8_t> drawn(samples.begin(), samples.end());
+  const Variables& variables = setup.dataset->variables;
+  if (variables.described()) {
+    const auto tell = [&](const char* name, std::span<const uint8_t> rows_of) {
+      if (!rows_of.empty()) metrics.AppendText(step, time, name, MarkdownTable(variables, rows_of));
+    };
+    tell("rows/negatives", negatives);
+    tell("rows/samples", drawn);
+  }
   const std::vector<int64_t> shape = ImageShape(setup);
   if (shape.empty()) return;
   const auto draw = [&](const char* name, std::span<const uint8_t> pictures) {
@@ -64,7 +74,7 @@ void AppendPictures(RunSetup& setup, const ContrastiveBatch& batch, const std::v
     metrics.AppendImage(step, time, name, grid.height, grid.width, grid.png);
   };
   if (!negatives.empty()) draw("negatives", negatives);
-  if (!samples.empty()) draw("samples", std::vector<uint8_t>(samples.begin(), samples.end()));
+  if (!drawn.empty()) draw("samples", drawn);
 }
 
 }  // namespace ort_ed
