@@ -119,7 +119,8 @@ TEST_F(TrainCommand, ChainsDoNotFollowAGradientThatSeesNothing) {
 }
 
 TEST_F(TrainCommand, LeavesARunDirectoryThatTellsEverything) {
-  const CommandResult result = Train("run", {"--log-every", "10", "--validate-every", "20", "--json"});
+  const CommandResult result =
+      Train("run", {"--method", "bernoulli", "--log-every", "10", "--validate-every", "20", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto summary = nlohmann::json::parse(result.out);
   EXPECT_EQ(summary["steps"], 40);
@@ -290,7 +291,8 @@ TEST_F(TrainCommand, RefusesWhatChainsDoNotHave) {
   refuses({"--method", "pcd", "--epsilon", "0.1"}, "--epsilon has no effect with --method pcd");
   refuses({"--method", "cd", "--buffer", "100"}, "--buffer has no effect with --method cd");
   refuses({"--method", "pcd", "--w", "1"}, "--w has no effect with --objective contrastive-divergence");
-  refuses({"--energy-l2", "0.1"}, "--energy-l2 has no effect with --objective energy-discrepancy");
+  refuses({"--method", "bernoulli", "--energy-l2", "0.1"},
+          "--energy-l2 has no effect with --objective energy-discrepancy");
   refuses({"--method", "pcd", "--objective", "energy-discrepancy"},
           "--objective must be contrastive-divergence with method pcd");
   refuses({"--method", "pcd", "--buffer", "10"}, "--buffer must hold the chains of a step");
@@ -400,9 +402,12 @@ TEST_F(TrainCommand, AnnealedNoiseGoesOnWhereItWas) {
 }
 
 TEST_F(TrainCommand, ACompleteRunGoesOnWithMoreSteps) {
-  ASSERT_EQ(Train("run", {"--decay", "constant"}).exit_code, 0);
+  const auto train = [&](const std::string& run, const std::string& steps) {
+    return Train(run, {"--method", "bernoulli", "--decay", "constant", "--steps", steps}).exit_code;
+  };
+  ASSERT_EQ(train("run", "40"), 0);
   ASSERT_EQ(RunOrtEd({"train", "--resume", Path("run"), "--steps", "60"}).exit_code, 0);
-  ASSERT_EQ(Train("whole", {"--decay", "constant", "--steps", "60"}).exit_code, 0);
+  ASSERT_EQ(train("whole", "60"), 0);
   EXPECT_TRUE(SameFiles(Path("run/model.onnx"), Path("whole/model.onnx")));
 }
 
@@ -472,8 +477,8 @@ TEST_F(TrainCommand, OtherValidationRowsOrFewerStepsAreNoResumption) {
 }
 
 TEST_F(TrainCommand, DivergenceIsCaughtAtTheStepAndLeavesTheCheckpoint) {
-  const CommandResult result = Train("run", {"--optimizer", "sgd", "--learning-rate", "1e30", "--clip", "0",
-                                             "--w", "0", "--checkpoint-every", "1"});
+  const CommandResult result = Train("run", {"--method", "bernoulli", "--optimizer", "sgd", "--learning-rate",
+                                             "1e30", "--clip", "0", "--w", "0", "--checkpoint-every", "1"});
   ExpectFailure(result, 1, "the training diverged at step ");
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("a smaller learning rate"), HasSubstr("(clip 5)"), HasSubstr("(w 1)")));
