@@ -70,7 +70,9 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path) {
   ++opened_sessions;
-  if (!AdmitModel(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
+  // A session that our operators are not registered with refuses them by itself.
+  if (!AdmitModel(bytes, path, name, OwnOperators::kAdmit))
+    throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();

@@ -6,6 +6,9 @@
 
 namespace ort_ed {
 
+// Operators that ort-ed brings itself, which only the graphs have that it trains with.
+enum class OwnOperators { kRefuse, kAdmit };
+
 // The gate by which every model enters, whatever it comes from: a file is somebody's, and the libraries that
 // read it take much for granted. One walk over the bytes, weights left aside, that throws kBadModel with the
 // name of the node for
@@ -13,10 +16,13 @@ namespace ort_ed {
 //   - functions that call themselves, more than FunctionCalls::kDeepest deep, or that become more than
 //     FunctionCalls::kMostNodes nodes;
 //   - names with a NUL inside;
-//   - attributes, ranks and omitted inputs that an operator cannot have (see operator_rules.h).
+//   - attributes, ranks and omitted inputs that an operator cannot have (see operator_rules.h);
+//   - whole numbers that are divided by what may be 0 or -1 (see whole_division.h);
+//   - operators that are neither standard ones, nor functions of the model, nor a few of ONNX Runtime's.
 // What shows only when the model runs is not seen here.
 //
 // False where the bytes are damaged, so that it cannot be told.
-bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name);
+bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name,
+                OwnOperators own = OwnOperators::kRefuse);
 
 }  // namespace ort_ed

@@ -29,11 +29,13 @@ constexpr Range kRanges[] = {
     {"kernel_shape", 1, kMany},
     {"kv_num_heads", 1, kMany},
     {"num_groups", 1, kMany},
+    {"num_heads", 0, kMany},
     {"num_outputs", 1, kMany},
     {"output_padding", 0, kMany},
     {"pads", -kMany, kMany},
     {"perm", 0, kMostAxes},
     {"q_num_heads", 1, kMany},
+    {"rotary_embedding_dim", 0, kMany},
     {"sample_size", 1, kMany},
     {"size", 1, kMany},
     {"strides", 1, kMany},
@@ -43,6 +45,28 @@ constexpr Range kRanges[] = {
 constexpr std::string_view kAnyInputs[] = {"Concat", "Einsum", "Max", "Mean", "Min", "SequenceConstruct",
                                            "Sum"};
 constexpr std::string_view kAnyOutputs[] = {"Split"};
+// What exporters and ONNX Runtime's own optimiser write for energies, the standard operator whose rules it
+// has, and how many inputs it has to have.
+struct AddedOperator {
+  std::string_view op, like;
+  size_t inputs;
+};
+
+constexpr AddedOperator kMicrosoft[] = {
+    {"Attention", "", 1},
+    {"BiasGelu", "", 2},
+    {"FastGelu", "", 1},
+    {"FusedConv", "Conv", 2},
+    {"FusedGemm", "Gemm", 2},
+    {"FusedMatMul", "MatMul", 2},
+    {"Gelu", "", 1},
+    {"MultiHeadAttention", "", 1},
+    {"QuickGelu", "", 1},
+    {"RotaryEmbedding", "", 4},
+    {"SkipLayerNormalization", "", 3},
+    {"SkipSimplifiedLayerNormalization", "", 3},
+};
+
 // ONNX Runtime reads lengths that come with the rows without looking.
 constexpr std::string_view kUnsafe[] = {"STFT"};
 
@@ -132,6 +156,13 @@ std::span<const Rule> RulesOf(const Rule (&table)[kCount], std::string_view op) 
 static_assert(std::ranges::is_sorted(kRanges, {}, &Range::attribute));
 static_assert(std::ranges::is_sorted(kRanks, {}, &RankRule::op));
 static_assert(std::ranges::is_sorted(kContents, {}, &ContentRule::op));
+static_assert(std::ranges::is_sorted(kMicrosoft, {}, &AddedOperator::op));
+
+const AddedOperator* FindAdded(const GateNode& node) {
+  const auto* found = std::ranges::lower_bound(kMicrosoft, node.op, {}, &AddedOperator::op);
+  return node.domain == "com.microsoft" && found != std::end(kMicrosoft) && found->op == node.op ? found
+                                                                                                 : nullptr;
+}
 
 bool Contains(const auto& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -140,6 +171,29 @@ bool Contains(const auto& names, std::string_view name) {
 // Counted as people do.
 std::string Place(const char* what, size_t index) {
   return std::string(what) + " " + std::to_string(index + 1);
+}
+
+// Libraries differ in which of two they take.
+std::string RepetitionProblem(const GateNode& node) {
+  constexpr size_t kMostAttributes = 64;
+  if (node.attributes.size() > kMostAttributes)
+    return "has " + std::to_string(node.attributes.size()) + " attributes, more than any operator";
+  for (size_t i = 1; i < node.attributes.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (node.attributes[i].name == node.attributes[j].name)
+        return "has its attribute '" + std::string(node.attributes[i].name) + "' twice";
+  return "";
+}
+
+// Of operators that are not standard ones.
+std::string AddedProblem(const GateNode& node) {
+  const AddedOperator* added = FindAdded(node);
+  if (added == nullptr)
+    return "is no standard operator; export the model with operators of ONNX itself (the domain ai.onnx)";
+  for (size_t i = 0; i < added->inputs; ++i)
+    if (i >= node.inputs.size() || node.inputs[i].empty())
+      return "leaves out its " + Place("input", i) + ", which is not optional";
+  return "";
 }
 
 std::string GapProblem(const GateNode& node) {
@@ -238,8 +292,15 @@ std::string AttributeProblem(const GateAttribute& attribute, std::string_view as
   return "";
 }
 
-std::string NodeProblem(const GateNode& node, const GateScope& scope) {
-  if (!node.IsStandard()) return "";
+bool IsLibraryDomain(std::string_view domain) {
+  constexpr std::string_view kFamilies[] = {"ai.onnx", "com.microsoft", "com.ms"};
+  if (domain.empty() || domain == kOwnDomain) return true;
+  return std::ranges::any_of(kFamilies, [&](std::string_view family) {
+    return domain.starts_with(family) && (domain.size() == family.size() || domain[family.size()] == '.');
+  });
+}
+
+std::string StandardProblem(const GateNode& node, const GateScope& scope) {
   if (Contains(kUnsafe, node.op)) return "is an operator that ONNX Runtime does not run safely";
   std::string problem = GapProblem(node);
   for (const GateAttribute& attribute : node.attributes)
@@ -249,6 +310,15 @@ std::string NodeProblem(const GateNode& node, const GateScope& scope) {
   if (problem.empty()) problem = WindowProblem(node, scope);
   if (problem.empty()) problem = RandomProblem(node);
   return problem;
+}
+
+std::string NodeProblem(const GateNode& node, const GateScope& scope) {
+  if (const std::string problem = RepetitionProblem(node); !problem.empty()) return problem;
+  if (node.IsStandard()) return StandardProblem(node, scope);
+  if (const std::string problem = AddedProblem(node); !problem.empty()) return problem;
+  GateNode like = node;
+  if (const std::string_view op = FindAdded(node)->like; !op.empty()) like.op = op;
+  return StandardProblem(like, scope);
 }
 
 }  // namespace ort_ed

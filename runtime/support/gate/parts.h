@@ -39,6 +39,7 @@ struct GateTensor {
   std::optional<int64_t> rank;
   std::optional<int64_t> elements;
   std::optional<int64_t> value;  // of a single whole number
+  std::string_view bytes = {};   // of a constant
 };
 
 // The tensors that a graph names, and those of the graphs around it.

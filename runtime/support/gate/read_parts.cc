@@ -9,15 +9,6 @@ namespace {
 
 using namespace onnx_field;
 
-// Repeated integers come packed into one field or in a field each.
-void AppendIntegers(const WireField& field, std::vector<int64_t>& to) {
-  if (field.type == kVarint) to.push_back(static_cast<int64_t>(field.value));
-  if (field.type != kLengthDelimited) return;
-  WireReader packed(field.payload);
-  while (!packed.AtEnd() && !packed.damaged()) to.push_back(static_cast<int64_t>(packed.ReadVarint()));
-  if (packed.damaged()) throw DamagedModel();
-}
-
 template <typename Visit>
 void ForEachField(std::string_view message, const Visit& visit) {
   WireReader reader(message);
@@ -51,7 +42,7 @@ GateTensor ReadTensor(std::string_view bytes) {
     if (field.number != kTensorInt64Data && field.number != kTensorInt32Data) return;
     if (field.payload.size() <= kFew && integers.size() < 2) AppendIntegers(field, integers);
   });
-  GateTensor tensor{.rank = std::ssize(shape), .elements = 1, .value = {}};
+  GateTensor tensor{.rank = std::ssize(shape), .elements = 1, .value = {}, .bytes = bytes};
   for (const int64_t extent : shape)
     if (__builtin_mul_overflow(*tensor.elements, extent, &*tensor.elements)) tensor.elements = INT64_MAX;
   if (tensor.elements != 1) return tensor;
@@ -70,6 +61,14 @@ std::optional<int64_t> DeclaredRank(std::string_view value) {
 }
 
 }  // namespace
+
+void AppendIntegers(const WireField& field, std::vector<int64_t>& to) {
+  if (field.type == kVarint) to.push_back(static_cast<int64_t>(field.value));
+  if (field.type != kLengthDelimited) return;
+  WireReader packed(field.payload);
+  while (!packed.AtEnd() && !packed.damaged()) to.push_back(static_cast<int64_t>(packed.ReadVarint()));
+  if (packed.damaged()) throw DamagedModel();
+}
 
 std::string_view TextPart(std::string_view message, uint32_t number) {
   std::string_view found;
@@ -135,8 +134,13 @@ void NoteTensor(uint32_t number, std::string_view bytes, GateScope& scope) {
 }
 
 void NoteConstant(const GateNode& node, GateScope& scope) {
-  if (node.op != "Constant" || node.outputs.empty()) return;
-  GateTensor& tensor = scope.tensors[node.outputs[0]];
+  if (node.op != "Constant" || !node.IsStandard() || node.outputs.empty()) return;
+  const auto [known, is_new] = scope.tensors.try_emplace(node.outputs[0]);
+  GateTensor& tensor = known->second;
+  if (!is_new) {  // libraries differ in which of two they take
+    tensor = {};
+    return;
+  }
   for (const GateAttribute& attribute : node.attributes) {
     if (attribute.name == "value") tensor = ReadTensor(TextPart(attribute.bytes, kAttributeTensor));
     if (attribute.name == "value_int" && attribute.integers.size() == 1)

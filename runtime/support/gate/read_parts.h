@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "runtime/support/gate/parts.h"
 #include "runtime/support/wire.h"
 
@@ -17,6 +21,9 @@ void ForEachPart(std::string_view message, const Visit& visit) {
 
 // The last field of that number, as protobuf takes it; empty if there is none.
 std::string_view TextPart(std::string_view message, uint32_t number);
+
+// Repeated integers come packed into one field or in a field each. Throws DamagedModel.
+void AppendIntegers(const WireField& field, std::vector<int64_t>& to);
 
 GateAttribute ReadAttribute(std::string_view bytes);
 GateNode ReadNode(std::string_view bytes);

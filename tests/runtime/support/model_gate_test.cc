@@ -110,6 +110,111 @@ TEST(ModelGate, RanksFitTheOperator) {
   ExpectRefused(Beside("w = Constant <value = float[1] {1.0}> () y = Gemm (x, w)"), "rank 1");
 }
 
+// The lowest number divided by -1 ends the program.
+TEST(ModelGate, WholeNumbersAreNotDividedByMinusOne) {
+  const std::string number = "n = Constant <value = int64[2] {-9223372036854775808, 7}> () ";
+  for (const std::string op : {"Div", "Mod"}) {
+    for (const std::string bad : {"-1", "0"}) {
+      ExpectRefused(
+          Beside(number + "d = Constant <value = int64[2] {3, " + bad + "}> () y = " + op + " (n, d)"),
+          "'y' (" + op + ")", "0 or -1");
+      ExpectRefused(Beside(number + "d = Constant <value_ints = [2, " + bad + "]> () y = " + op + " (n, d)"),
+                    "0 or -1");
+    }
+    ExpectRefused(Beside(number + "d = Cast <to = 7> (x) y = " + op + " (d, d)"), "0 or -1");
+    ExpectAdmitted(Beside(number + "d = Constant <value = int64[2] {3, -2}> () y = " + op + " (n, d)"));
+    ExpectAdmitted(Beside(number + "d = Constant <value_int = 2> () y = " + op + " (n, d)"));
+  }
+  ExpectRefused(Beside(number + "one = Constant <value = int64 {1}> () s = Shape (x) d = Sub (s, one) "
+                                "y = Div (n, d)"),
+                "0 or -1");
+  // A name within hides the one around.
+  ExpectRefused(Beside(number + "d = Constant <value = int64[1] {2}> () c = Constant <value = int64 {1}> () "
+                                "b = Cast <to = 9> (c) y = If (b) <then_branch = t () => (int64[M] r) "
+                                "{ d = Neg (n) r = Div (n, d) }, else_branch = e () => (int64[M] q) "
+                                "{ q = Neg (n) }>"),
+                "'r' (Div)");
+}
+
+TEST(ModelGate, RealNumbersAndShapesAreDivided) {
+  ExpectAdmitted(Beside("y = Div (x, x) z = Sqrt (y) w = Div (y, z) v = Mod <fmod = 1> (w, x)"));
+  ExpectAdmitted(
+      Beside("i = Constant <value = int64 {0}> () s = Shape (x) rows = Gather (s, i) "
+             "o = Constant <value = int64 {1}> () columns = Gather (s, o) one = Cast <to = 7> (columns) "
+             "two = Constant <value = int64 {2}> () half = Div (columns, two) y = Div (half, one) "
+             "z = Mod (rows, columns)"));
+}
+
+TEST(ModelGate, DivisionsWithinFunctionsAreThoseOfTheirCalls) {
+  const std::string divides =
+      "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> f (a, b) => (c) { c = Div (a, b) } ";
+  const std::string casts =
+      "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> g <type> (a) => (c) "
+      "{ b = Cast <to: int = @type> (a) c = local.f (b, b) } ";
+  ExpectAdmitted(Beside("y = local.f (x, x)", divides));
+  ExpectAdmitted(Beside("y = local.g <type = 1> (x)", divides + casts));
+  ExpectRefused(Beside("y = local.g <type = 7> (x)", divides + casts), "'c' (Div)", "0 or -1");
+  ExpectRefused(Beside("i = Cast <to = 7> (x) y = local.f (i, i)", divides), "0 or -1");
+}
+
+// ONNX Runtime has operators besides, which take much more for granted.
+TEST(ModelGate, OperatorsAreStandardOnes) {
+  const auto of = [](const std::string& domain, const std::string& op) {
+    return WithLastNode(Beside("y = Neg (x)"), [&](auto& node) {
+      node.set_domain(domain);
+      node.set_op_type(op);
+    });
+  };
+  for (const auto& [domain, op] : {std::pair("com.microsoft", "Inverse"),
+                                   {"com.microsoft", "GatherBlockQuantized"},
+                                   {"com.microsoft", "QLinearConcat"},
+                                   {"com.microsoft.nchwc", "Conv"},
+                                   {"ai.onnx.ml", "TreeEnsembleRegressor"},
+                                   {"local", "f"}})
+    ExpectRefused(of(domain, op), "'victim'", op, "no standard operator", "ai.onnx");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { ParseModel(of("ort_ed", "Dense"), "bad.onnx"); }, "no standard operator");
+  ExpectRefused(Beside("y = local.f (x)",
+                       "<opset_import: [\"\": 17], domain: \"com.microsoft\"> "
+                       "Inverse (a) => (b) { b = Neg (a) } "),
+                "'Inverse'", "com.microsoft");
+}
+
+TEST(ModelGate, AFewOfOnnxRuntimeAreAdmitted) {
+  const auto with = [](std::string nodes) {
+    std::string text = Beside("");
+    onnx::ModelProto model = Proto(text), more = Proto(Beside(nodes));
+    more.add_opset_import()->set_domain("com.microsoft");
+    more.mutable_opset_import()->rbegin()->set_version(1);
+    return more.SerializeAsString();
+  };
+  const std::string good = with(
+      "b = Constant <value = float[8] {1,1,1,1,1,1,1,1}> () g = com.microsoft.Gelu (x) "
+      "q = com.microsoft.QuickGelu (g) y = com.microsoft.BiasGelu (q, b)");
+  ExpectAdmitted(good);
+  ExpectRefused(WithLastNode(good, [](auto& node) { node.set_input(1, ""); }), "BiasGelu", "input 2");
+  ExpectRefused(with("w = Constant <value = float {1.0}> () y = com.microsoft.FusedMatMul (x, w)"), "rank 0");
+  ExpectRefused(with("s = Constant <value = int64[3] {-1, 1, 8}> () i = Reshape (x, s) "
+                     "w = Constant <value = float[1, 1, 1] {1.0}> () "
+                     "y = com.microsoft.FusedConv <group = 0> (i, w)"),
+                "'group'");
+}
+
+TEST(ModelGate, AnAttributeIsThereOnceAndWhole) {
+  ExpectRefused(WithLastNode(Beside("y = Softmax <axis = 1> (x)"),
+                             [](auto& node) { *node.add_attribute() = node.attribute(0); }),
+                "'axis' twice");
+  // Protobuf takes a second tensor together with the first.
+  onnx::TensorProto more;
+  more.add_int64_data(-1);
+  const std::string pieces =
+      WithLastNode(Beside("y = Constant <value = int64[2] {3, 3}> ()"), [&](auto& node) {
+        onnx::AttributeProto& value = *node.mutable_attribute(0);
+        value.GetReflection()->MutableUnknownFields(&value)->AddLengthDelimited(5, more.SerializeAsString());
+      });
+  ExpectRefused(pieces, "'value'", "in pieces");
+}
+
 TEST(ModelGate, EmptyArraysAreRefusedWhereTheyCrash) {
   ExpectRefused(Beside("i = Cast <to = 7> (x) d = Constant <value = int64[0] {}> () "
                        "v = Constant <value = float[2] {0.0, 1.0}> () y = OneHot (i, d, v)"),
