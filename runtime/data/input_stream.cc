@@ -32,6 +32,8 @@ class DescriptorSource : public ByteSource {
     const InputWait wait;  // for the other end of a named pipe
     descriptor_ = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) ThrowIo(name_);
+    struct stat status;
+    is_pipe_ = fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
   }
   ~DescriptorSource() override { close(descriptor_); }
   DescriptorSource(const DescriptorSource&) = delete;
@@ -53,6 +55,7 @@ class DescriptorSource : public ByteSource {
     const InputWait wait;
     for (;;) {
       const ssize_t count = read(descriptor_, to, std::min(size, kMaxRead));
+      if (count == 0 && size > 0 && is_pipe_) PipeEnd::Note();
       if (count >= 0) return static_cast<size_t>(count);
       if (errno != EINTR) ThrowIo(name_);
     }
@@ -66,6 +69,7 @@ class DescriptorSource : public ByteSource {
  private:
   std::string name_;
   int descriptor_;
+  bool is_pipe_ = false;
 };
 
 }  // namespace

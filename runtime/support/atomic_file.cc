@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/input_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -176,6 +177,7 @@ void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
 }
 
 void AtomicFile::Commit() {
+  PipeEnd::Check();
   if (fsync(descriptor_) != 0) ThrowIo("write", path_);
   if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
