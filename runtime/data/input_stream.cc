@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"
@@ -33,11 +34,21 @@ class DescriptorSource : public ByteSource {
     descriptor_ = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) ThrowIo(name_);
     struct stat status;
-    is_pipe_ = fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+    if (fstat(descriptor_, &status) != 0) ThrowIo(name_);
+    is_pipe_ = !S_ISREG(status.st_mode);
+    if (!IsEndless(status)) return;
+    close(descriptor_);
+    throw Error(ErrorCode::kIo, "cannot read " + name_ + ": it is a device; name a file");
   }
   ~DescriptorSource() override { close(descriptor_); }
   DescriptorSource(const DescriptorSource&) = delete;
   DescriptorSource& operator=(const DescriptorSource&) = delete;
+
+  // A device that is no terminal may have no end; that of /dev/null is known.
+  bool IsEndless(const struct stat& status) const {
+    if (S_ISBLK(status.st_mode)) return true;
+    return S_ISCHR(status.st_mode) && isatty(descriptor_) == 0 && status.st_rdev != makedev(1, 3);
+  }
 
   // Of a plain file, from where the descriptor stands.
   std::optional<uint64_t> Size() const {

@@ -20,7 +20,7 @@ using Body = FunctionCalls::Body;
 
 class Gate {
  public:
-  Gate(const std::string& path, const std::string& name, OwnOperators own) : name_(name), own_(own) {
+  Gate(const std::string& path, const std::string& name, Maker maker) : name_(name), maker_(maker) {
     if (!path.empty()) folder_ = ModelFolder(path);
   }
 
@@ -37,7 +37,7 @@ class Gate {
     CheckGraph(graphs, nullptr, main, 1);
     calls_.Add(std::move(main));
     for (const std::string_view function : functions) CheckFunction(function);
-    if (const std::string problem = calls_.Problem(); !problem.empty()) Refuse(problem);
+    if (const std::string problem = calls_.Problem(maker_ == Maker::kUs); !problem.empty()) Refuse(problem);
     if (divides_) CheckDivisions(graphs, functions);
   }
 
@@ -67,7 +67,7 @@ class Gate {
   // Protobuf merges the parts of a message that is there more than once: `parts` are one graph.
   void CheckGraph(const std::vector<std::string_view>& parts, const GateScope* outer, Body& body, int depth) {
     if (depth > kDeepestNesting) throw DamagedModel();
-    GateScope scope{.outer = outer};
+    GateScope scope{.outer = outer, .trips = outer != nullptr ? outer->trips : 1};
     std::vector<GateNode> nodes;
     for (const std::string_view part : parts) {
       ForEachPart(part, [&](uint32_t number, std::string_view inner) {
@@ -130,7 +130,7 @@ class Gate {
   // A call of a function of the model, or an operator of ours.
   bool IsOwn(const GateNode& node) const {
     if (node.IsStandard()) return false;
-    if (own_ == OwnOperators::kAdmit && node.domain == kOwnDomain) return true;
+    if (maker_ == Maker::kUs && node.domain == kOwnDomain) return true;
     return functions_.contains(FunctionCalls::Id(node.domain, node.op, node.overload));
   }
 
@@ -139,9 +139,10 @@ class Gate {
       if (const std::string problem = NodeProblem(node, scope); !problem.empty())
         Refuse(node.Describe() + " " + problem);
     divides_ |= MayDivideBadly(node, scope);
-    FunctionCalls::Note(node, !functions_.empty(), body);
+    FunctionCalls::Note(node, !functions_.empty(), scope.trips, body);
+    const GateScope within{.outer = &scope, .trips = TripsWithin(node, scope)};
     for (const GateAttribute& attribute : node.attributes)
-      if (attribute.nested) CheckAttribute(attribute, scope, body, depth + 1);
+      if (attribute.nested) CheckAttribute(attribute, within, body, depth + 1);
   }
 
   void CheckAttribute(const GateAttribute& attribute, const GateScope& scope, Body& body, int depth) {
@@ -185,7 +186,7 @@ class Gate {
 
   const std::string& name_;
   std::optional<std::string> folder_;
-  const OwnOperators own_;
+  const Maker maker_;
   std::set<std::string> functions_;
   bool divides_ = false;  // nodes that WholeDivision has to look at
   FunctionCalls calls_;
@@ -194,9 +195,9 @@ class Gate {
 }  // namespace
 
 bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name,
-                OwnOperators own) {
+                Maker maker) {
   try {
-    Gate(path, name, own).Check({reinterpret_cast<const char*>(model.data()), model.size()});
+    Gate(path, name, maker).Check({reinterpret_cast<const char*>(model.data()), model.size()});
   } catch (const DamagedModel&) {
     return false;
   }

@@ -5,12 +5,16 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <vector>
 
 namespace ort_ed {
 namespace {
 
 constexpr int64_t kMany = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMostAxes = 64;
+// Of what one attribute or constant makes by itself, without an array of that size anywhere.
+constexpr int64_t kMostElements = int64_t{1} << 28;
+constexpr int64_t kMostExtent = int64_t{1} << 24;
 
 struct Range {
   std::string_view attribute;
@@ -28,15 +32,21 @@ constexpr Range kRanges[] = {
     {"hidden_size", 1, kMany},
     {"kernel_shape", 1, kMany},
     {"kv_num_heads", 1, kMany},
+    {"ngram_counts", 0, kMostExtent},
+    {"ngram_indexes", 0, kMostExtent},
     {"num_groups", 1, kMany},
     {"num_heads", 0, kMany},
     {"num_outputs", 1, kMany},
-    {"output_padding", 0, kMany},
-    {"pads", -kMany, kMany},
+    {"output_height", 1, kMostExtent},
+    {"output_padding", 0, kMostExtent},
+    {"output_shape", 0, kMostExtent},
+    {"output_width", 1, kMostExtent},
+    {"pads", -kMostExtent, kMostExtent},
     {"perm", 0, kMostAxes},
+    {"pooled_shape", 1, kMostExtent},
     {"q_num_heads", 1, kMany},
     {"rotary_embedding_dim", 0, kMany},
-    {"sample_size", 1, kMany},
+    {"sample_size", 1, kMostExtent},
     {"size", 1, kMany},
     {"strides", 1, kMany},
 };
@@ -130,19 +140,36 @@ struct ContentRule {
 
 constexpr ContentRule kContents[] = {
     {"AveragePool", 0, Content::kSome},
+    {"BlackmanWindow", 0, Content::kOnePositive},
     {"Conv", 0, Content::kSome},
     {"Conv", 1, Content::kSome},
     {"ConvTranspose", 0, Content::kSome},
     {"ConvTranspose", 1, Content::kSome},
     {"DFT", 0, Content::kSome},
     {"DFT", 1, Content::kOnePositive},
+    {"HammingWindow", 0, Content::kOnePositive},
+    {"HannWindow", 0, Content::kOnePositive},
     {"Loop", 0, Content::kOne},
     {"Loop", 1, Content::kOne},
+    {"MelWeightMatrix", 0, Content::kOnePositive},
+    {"MelWeightMatrix", 1, Content::kOnePositive},
     {"OneHot", 1, Content::kOnePositive},
     {"SplitToSequence", 0, Content::kSome},
     {"SplitToSequence", 1, Content::kSome},
     {"TopK", 0, Content::kSome},
     {"Unique", 0, Content::kSome},
+};
+
+// Constants that are the shape of what the operator makes, or say how often it repeats what there is.
+struct SizeRule {
+  std::string_view op;
+  size_t input;
+};
+
+constexpr SizeRule kSizes[] = {
+    {"AffineGrid", 1}, {"CenterCropPad", 1}, {"Col2Im", 1}, {"ConstantOfShape", 0},
+    {"Expand", 1},     {"MaxUnpool", 2},     {"Pad", 1},    {"Resize", 3},
+    {"Tile", 1},
 };
 
 // The rules of an operator, in a table by its name.
@@ -156,6 +183,7 @@ std::span<const Rule> RulesOf(const Rule (&table)[kCount], std::string_view op) 
 static_assert(std::ranges::is_sorted(kRanges, {}, &Range::attribute));
 static_assert(std::ranges::is_sorted(kRanks, {}, &RankRule::op));
 static_assert(std::ranges::is_sorted(kContents, {}, &ContentRule::op));
+static_assert(std::ranges::is_sorted(kSizes, {}, &SizeRule::op));
 static_assert(std::ranges::is_sorted(kMicrosoft, {}, &AddedOperator::op));
 
 const AddedOperator* FindAdded(const GateNode& node) {
@@ -228,9 +256,8 @@ std::string ContentProblem(const GateNode& node, const GateScope& scope) {
     if (tensor.elements == 0) return "cannot take an empty array as " + what;
     if (rule.content != Content::kSome && tensor.elements.value_or(1) != 1)
       return "needs a single value as " + what + ", not " + std::to_string(*tensor.elements);
-    constexpr int64_t kLargest = 1 << 24;
-    if (rule.content == Content::kOnePositive && (tensor.value.value_or(1) < 1 || tensor.value > kLargest))
-      return "needs a number from 1 to " + std::to_string(kLargest) + " as " + what + ", not " +
+    if (rule.content == Content::kOnePositive && (tensor.value.value_or(1) < 1 || tensor.value > kMostExtent))
+      return "needs a number from 1 to " + std::to_string(kMostExtent) + " as " + what + ", not " +
              std::to_string(*tensor.value);
   }
   // A length for all pieces, or one for each.
@@ -238,6 +265,48 @@ std::string ContentProblem(const GateNode& node, const GateScope& scope) {
       scope.Find(node.inputs[1]).value.value_or(1) < 1)
     return "needs pieces of 1 or more";
   return "";
+}
+
+// Of pads, which are added, each by itself; of all else their product.
+int64_t ElementsOf(const std::vector<int64_t>& extents, bool are_added) {
+  int64_t elements = 1;
+  for (const int64_t extent : extents) {
+    if (are_added) {
+      elements = std::max(elements, extent);
+    } else if (extent > 0 && __builtin_mul_overflow(elements, extent, &elements)) {
+      return std::numeric_limits<int64_t>::max();
+    }
+  }
+  return elements;
+}
+
+std::string TooManyElements() {
+  return "makes an array of more than " + std::to_string(kMostElements) + " elements";
+}
+
+std::string SizeProblem(const GateNode& node, const GateScope& scope) {
+  for (const SizeRule& rule : RulesOf(kSizes, node.op)) {
+    if (rule.input >= node.inputs.size()) continue;
+    const auto extents = ReadIntegers(scope.Find(node.inputs[rule.input]).bytes, 2 * kMostAxes);
+    if (extents && ElementsOf(*extents, node.op == "Pad") > kMostElements) return TooManyElements();
+  }
+  if (const GateAttribute* shape = node.Find("shape");
+      shape != nullptr && node.op.starts_with("Random") && ElementsOf(shape->integers, false) > kMostElements)
+    return TooManyElements();
+  if (node.op != "Range" || node.inputs.size() != 3) return "";
+  const auto start = scope.Find(node.inputs[0]).value, limit = scope.Find(node.inputs[1]).value,
+             delta = scope.Find(node.inputs[2]).value;
+  if (!start || !limit || !delta || *delta == 0) return "";
+  const double elements =
+      (static_cast<double>(*limit) - static_cast<double>(*start)) / static_cast<double>(*delta);
+  return elements > static_cast<double>(kMostElements) ? TooManyElements() : "";
+}
+
+// One that goes on as long as a condition holds may do so for ever.
+std::string LoopProblem(const GateNode& node, const GateScope& scope) {
+  if (node.op != "Loop") return "";
+  if (!node.inputs.empty() && scope.Find(node.inputs[0]).value) return "";
+  return "has no constant number of trips; export the model with one, without a loop, or with a Scan";
 }
 
 size_t Length(const GateNode& node, std::string_view attribute) {
@@ -309,6 +378,8 @@ std::string StandardProblem(const GateNode& node, const GateScope& scope) {
   if (problem.empty()) problem = ContentProblem(node, scope);
   if (problem.empty()) problem = WindowProblem(node, scope);
   if (problem.empty()) problem = RandomProblem(node);
+  if (problem.empty()) problem = SizeProblem(node, scope);
+  if (problem.empty()) problem = LoopProblem(node, scope);
   return problem;
 }
 

@@ -45,6 +45,7 @@ struct GateTensor {
 // The tensors that a graph names, and those of the graphs around it.
 struct GateScope {
   const GateScope* outer = nullptr;
+  int64_t trips = 1;  // how often its nodes run, with those around it
   std::map<std::string_view, GateTensor> tensors = {};
 
   GateTensor Find(std::string_view name) const;

@@ -35,7 +35,9 @@ std::optional<int64_t> RawInteger(std::string_view raw) {
 GateTensor ReadTensor(std::string_view bytes) {
   std::vector<int64_t> shape, integers;
   std::string_view raw;
+  int64_t type = 0;
   ForEachField(bytes, [&](const WireField& field) {
+    if (field.number == kTensorType) type = static_cast<int64_t>(field.value);
     constexpr size_t kFew = 10;  // bytes of one number
     if (field.number == kTensorDims) AppendIntegers(field, shape);
     if (field.number == kTensorRawData) raw = field.payload;
@@ -45,7 +47,7 @@ GateTensor ReadTensor(std::string_view bytes) {
   GateTensor tensor{.rank = std::ssize(shape), .elements = 1, .value = {}, .bytes = bytes};
   for (const int64_t extent : shape)
     if (__builtin_mul_overflow(*tensor.elements, extent, &*tensor.elements)) tensor.elements = INT64_MAX;
-  if (tensor.elements != 1) return tensor;
+  if (tensor.elements != 1 || (type != kTypeInt32 && type != kTypeInt64)) return tensor;
   if (integers.size() == 1) tensor.value = integers[0];
   if (raw.size() == sizeof(int64_t)) tensor.value = RawInteger<int64_t>(raw);
   return tensor;
@@ -76,6 +78,27 @@ std::string_view TextPart(std::string_view message, uint32_t number) {
     if (each == number) found = part;
   });
   return found;
+}
+
+std::optional<std::vector<int64_t>> ReadIntegers(std::string_view tensor, size_t most) {
+  constexpr size_t kLongestVarint = 10;
+  std::vector<int64_t> integers;
+  std::string_view raw;
+  int64_t type = 0;
+  bool unknown = tensor.empty();
+  ForEachField(tensor, [&](const WireField& field) {
+    if (field.number == kTensorType) type = static_cast<int64_t>(field.value);
+    if (field.number == kTensorRawData) raw = field.payload;
+    if (field.number == kTensorExternalData) unknown = true;
+    if (field.number != kTensorInt64Data && field.number != kTensorInt32Data) return;
+    unknown |= field.payload.size() > most * kLongestVarint || integers.size() > most;
+    if (!unknown) AppendIntegers(field, integers);
+  });
+  const size_t width = type == kTypeInt64 ? sizeof(int64_t) : sizeof(int32_t);
+  if (unknown || (type != kTypeInt64 && type != kTypeInt32) || raw.size() > most * width) return std::nullopt;
+  for (; raw.size() >= width; raw.remove_prefix(width))
+    integers.push_back(type == kTypeInt64 ? *RawInteger<int64_t>(raw) : *RawInteger<int32_t>(raw));
+  return integers;
 }
 
 GateAttribute ReadAttribute(std::string_view bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,10 @@ void AppendIntegers(const WireField& field, std::vector<int64_t>& to);
 
 GateAttribute ReadAttribute(std::string_view bytes);
 GateNode ReadNode(std::string_view bytes);
+
+// The whole numbers of a serialised tensor of int32 or int64, at most `most`; nothing where that is not
+// known.
+std::optional<std::vector<int64_t>> ReadIntegers(std::string_view tensor, size_t most);
 
 // Adds what a field of a graph tells of a tensor: an initialiser or an input.
 void NoteTensor(uint32_t number, std::string_view bytes, GateScope& scope);

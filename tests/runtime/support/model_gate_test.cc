@@ -238,7 +238,71 @@ TEST(ModelGate, FunctionsEnd) {
   for (int i = 1; i < 40; ++i)
     doubling +=
         function("f" + std::to_string(i), "c = " + call(i - 1) + " d = " + call(i - 1) + " b = Add (c, d)");
-  ExpectRefused(Beside("y = local.f39 (x)", doubling), "more than 1048576 nodes");
+  ExpectRefused(Beside("y = local.f39 (x)", doubling), "more than 16384 nodes");
+}
+
+TEST(ModelGate, GraphsHaveAsManyNodesAsLoadSoon) {
+  std::string nodes;
+  for (int i = 0; i < 17000; ++i) nodes += "t" + std::to_string(i) + " = Neg (x) ";
+  const std::string model = Beside(nodes);
+  ExpectRefused(model, "the graph", "more than 16384 nodes");
+  EXPECT_TRUE(AdmitModel(Bytes(model), "", "our own", Maker::kUs));
+}
+
+// A loop of `trips` around `inner`, which makes w of v.
+std::string LoopOf(const std::string& trips, const std::string& inner = "w = Neg (v)") {
+  return "go = Constant <value = int64 {1}> () yes = Cast <to = 9> (go) " + trips +
+         " y = Loop <body = b (int64 i, bool c, float[N, 8] v) => (bool d, float[N, 8] w) { d = Identity "
+         "(c) " +
+         inner + " }> (m, yes, x) ";
+}
+
+TEST(ModelGate, LoopsEnd) {
+  const auto constant = [](const std::string& trips) {
+    return "m = Constant <value = int64 {" + trips + "}> ()";
+  };
+  ExpectAdmitted(Beside(LoopOf(constant("3"))));
+  ExpectAdmitted(Beside(LoopOf("m = Constant <value_int = 3> ()")));
+  ExpectRefused(Beside(LoopOf(constant("4611686018427387904"))), "the graph", "trips of its loops");
+  ExpectRefused(Beside(LoopOf("s = Shape (x) z = Constant <value = int64 {0}> () m = Gather (s, z)")),
+                "'y' (Loop)", "no constant number of trips");
+  ExpectRefused(WithLastNode(Beside(LoopOf(constant("3"))), [](auto& node) { node.set_input(0, ""); }),
+                "no constant number of trips");
+  // Loops within loops, and calls within loops.
+  const std::string inner =
+      "n = Constant <value = int64 {2000}> () w = Loop <body = e (int64 j, bool f, float[N, 8] a) "
+      "=> (bool g, float[N, 8] h) { g = Identity (f) h = Neg (a) }> (n, c, v)";
+  ExpectAdmitted(Beside(LoopOf(constant("2"), inner)));
+  ExpectRefused(Beside(LoopOf(constant("2000"), inner)), "trips of its loops");
+  const std::string twice = "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> ";
+  const std::string calls = twice + "f (a) => (b) { c = Neg (a) b = Neg (c) } ";
+  ExpectAdmitted(Beside(LoopOf(constant("1000"), "w = local.f (v)"), calls));
+  ExpectRefused(Beside(LoopOf(constant("1000000"), "w = local.f (v)"), calls), "trips of its loops");
+}
+
+// What one number makes of nothing.
+TEST(ModelGate, SizesHaveALimit) {
+  const auto shape = [](const std::string& extents, const std::string& node) {
+    return Beside("s = Constant <value = int64[2] {" + extents + "}> () " + node);
+  };
+  for (const std::string node : {"y = ConstantOfShape (s)", "y = Expand (x, s)", "y = Tile (x, s)"})
+    ExpectRefused(shape("1048576, 8192", node), "elements");
+  ExpectAdmitted(shape("2, 1", "y = Tile (x, s)"));
+  ExpectAdmitted(shape("2, 3", "y = ConstantOfShape (s)"));
+  ExpectRefused(Beside("y = RandomUniform <shape = [1048576, 8192]> ()"), "elements");
+  ExpectRefused(
+      Beside("a = Constant <value = int64 {0}> () b = Constant <value = int64 {4611686018427387904}> () "
+             "c = Constant <value = int64 {1}> () y = Range (a, b, c)"),
+      "elements");
+  ExpectAdmitted(
+      Beside("a = Constant <value = double {0.0}> () b = Constant <value = double {8.0}> () "
+             "c = Constant <value = double {1.0}> () y = Range (a, b, c)"));
+  ExpectRefused(Beside("a = Constant <value = int64 {1099511627776}> () y = HannWindow (a)"), "HannWindow");
+  ExpectRefused(
+      Beside("i = Constant <value = int64[3] {1, 2, 3}> () y = TfIdfVectorizer <max_gram_length = 1, "
+             "max_skip_count = 0, min_gram_length = 1, mode = \"TF\", ngram_counts = [0], "
+             "ngram_indexes = [1000000000], pool_int64s = [1]> (i)"),
+      "'ngram_indexes'");
 }
 
 TEST(ModelGate, WhatACallHandsToItsFunctionIsChecked) {
@@ -286,7 +350,7 @@ TEST(ModelGate, PartsOfAGraphAreOneGraph) {
 
 TEST(ModelGate, TakesNoLongerThanReadingTheNodes) {
   std::string nodes;
-  for (int i = 0; i < 20000; ++i) nodes += "t" + std::to_string(i) + " = Neg (x) ";
+  for (int i = 0; i < 16000; ++i) nodes += "t" + std::to_string(i) + " = Neg (x) ";
   EXPECT_TRUE(AdmitModel(Bytes(Beside(nodes)), "", "large.onnx"));
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsRunFolder(const std::string& folder) { return fs::exists(folder + "/" + run_file::kConfig); }
+bool IsRunFolder(const std::string& folder) { return fs::is_regular_file(folder + "/" + run_file::kConfig); }
 
 // Other programs have a config.toml, too: it must be one of ours before anything is removed.
 bool MayBeReplaced(const std::string& folder) {
