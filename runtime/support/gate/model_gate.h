@@ -18,6 +18,7 @@ enum class Maker { kAnyone, kUs };
 //   - names with a NUL inside;
 //   - attributes, ranks, sizes and omitted inputs that an operator cannot have (see operator_rules.h);
 //   - whole numbers that are divided by what may be 0 or -1 (see whole_division.h);
+//   - loops without a constant number of trips;
 //   - operators that are neither standard ones, nor functions of the model, nor a few of ONNX Runtime's.
 // What shows only when the model runs is not seen here.
 //

@@ -1,6 +1,7 @@
 #include "runtime/support/gate/operator_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -186,6 +187,40 @@ static_assert(std::ranges::is_sorted(kContents, {}, &ContentRule::op));
 static_assert(std::ranges::is_sorted(kSizes, {}, &SizeRule::op));
 static_assert(std::ranges::is_sorted(kMicrosoft, {}, &AddedOperator::op));
 
+// Beside those of the tables.
+constexpr std::string_view kOthersWithRules[] = {
+    "LayerNormalization", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Range"};
+
+constexpr size_t kMarks = 1024;
+
+constexpr size_t MarkOf(std::string_view op) {
+  if (op.empty()) return 0;
+  return (31 * static_cast<unsigned char>(op.front()) + 7 * static_cast<unsigned char>(op.back()) +
+          op.size()) %
+         kMarks;
+}
+
+// Marks the operators that some rule is for, and few others: most nodes need no look at the tables.
+constexpr std::array<bool, kMarks> MarkOperators() {
+  std::array<bool, kMarks> marks{};
+  const auto mark_names = [&](const auto& names) {
+    for (const std::string_view name : names) marks[MarkOf(name)] = true;
+  };
+  const auto mark_rules = [&](const auto& rules) {
+    for (const auto& rule : rules) marks[MarkOf(rule.op)] = true;
+  };
+  mark_names(kAnyInputs);
+  mark_names(kAnyOutputs);
+  mark_names(kUnsafe);
+  mark_names(kOthersWithRules);
+  mark_rules(kRanks);
+  mark_rules(kContents);
+  mark_rules(kSizes);
+  return marks;
+}
+
+constexpr std::array<bool, kMarks> kMarked = MarkOperators();
+
 const AddedOperator* FindAdded(const GateNode& node) {
   const auto* found = std::ranges::lower_bound(kMicrosoft, node.op, {}, &AddedOperator::op);
   return node.domain == "com.microsoft" && found != std::end(kMicrosoft) && found->op == node.op ? found
@@ -370,10 +405,12 @@ bool IsLibraryDomain(std::string_view domain) {
 }
 
 std::string StandardProblem(const GateNode& node, const GateScope& scope) {
-  if (Contains(kUnsafe, node.op)) return "is an operator that ONNX Runtime does not run safely";
-  std::string problem = GapProblem(node);
+  std::string problem;
   for (const GateAttribute& attribute : node.attributes)
     if (problem.empty()) problem = AttributeProblem(attribute, attribute.name);
+  if (!kMarked[MarkOf(node.op)]) return problem;
+  if (Contains(kUnsafe, node.op)) return "is an operator that ONNX Runtime does not run safely";
+  if (problem.empty()) problem = GapProblem(node);
   if (problem.empty()) problem = RankProblem(node, scope);
   if (problem.empty()) problem = ContentProblem(node, scope);
   if (problem.empty()) problem = WindowProblem(node, scope);

@@ -13,26 +13,63 @@ namespace {
 
 using namespace onnx_field;
 
-// These pick from their first input, or put their inputs together.
-constexpr std::string_view kPicks[] = {"Concat",   "Expand",   "Flatten",   "Gather",   "GatherElements",
-                                       "GatherND", "Identity", "Reshape",   "Slice",    "Split",
-                                       "Squeeze",  "Tile",     "Transpose", "Unsqueeze"};
-// Real numbers, whatever they are given.
-constexpr std::string_view kMakeReal[] = {"DequantizeLinear", "RandomNormal",      "RandomNormalLike",
-                                          "RandomUniform",    "RandomUniformLike", "TfIdfVectorizer"};
-// Whole numbers, also of real ones.
-constexpr std::string_view kMakeWhole[] = {"ArgMax",         "ArgMin",         "DynamicQuantizeLinear",
-                                           "Multinomial",    "NonZero",        "NonMaxSuppression",
-                                           "QuantizeLinear", "SequenceLength", "SequenceMap",
-                                           "StringSplit"};
-// Whole numbers behind their first output.
-constexpr std::string_view kPlaces[] = {"MaxPool", "TopK", "Unique"};
+struct Way {
+  std::string_view op;
+  Makes makes;
+};
+
+constexpr Way kWays[] = {
+    {"ArgMax", Makes::kWhole},
+    {"ArgMin", Makes::kWhole},
+    {"Cast", Makes::kCast},
+    {"CastLike", Makes::kLikeSecond},
+    {"Concat", Makes::kJoined},
+    {"Constant", Makes::kConstant},
+    {"ConstantOfShape", Makes::kConstantOfShape},
+    {"DequantizeLinear", Makes::kReal},
+    {"DynamicQuantizeLinear", Makes::kWhole},
+    {"Expand", Makes::kPicked},
+    {"Flatten", Makes::kPicked},
+    {"Gather", Makes::kPicked},
+    {"GatherElements", Makes::kPicked},
+    {"GatherND", Makes::kPicked},
+    {"Identity", Makes::kPicked},
+    {"MaxPool", Makes::kPlaces},
+    {"Multinomial", Makes::kWhole},
+    {"NonMaxSuppression", Makes::kWhole},
+    {"NonZero", Makes::kWhole},
+    {"OneHot", Makes::kThird},
+    {"QuantizeLinear", Makes::kWhole},
+    {"RandomNormal", Makes::kReal},
+    {"RandomNormalLike", Makes::kReal},
+    {"RandomUniform", Makes::kReal},
+    {"RandomUniformLike", Makes::kReal},
+    {"Reshape", Makes::kPicked},
+    {"SequenceLength", Makes::kWhole},
+    {"SequenceMap", Makes::kWhole},
+    {"Shape", Makes::kExtents},
+    {"Size", Makes::kExtents},
+    {"Slice", Makes::kPicked},
+    {"Split", Makes::kPicked},
+    {"Squeeze", Makes::kPicked},
+    {"StringSplit", Makes::kWhole},
+    {"TfIdfVectorizer", Makes::kReal},
+    {"Tile", Makes::kPicked},
+    {"TopK", Makes::kPlaces},
+    {"Transpose", Makes::kPicked},
+    {"Unique", Makes::kPlaces},
+    {"Unsqueeze", Makes::kPicked},
+    {"Where", Makes::kChoice},
+};
+static_assert(std::ranges::is_sorted(kWays, {}, &Way::op));
+
+Makes WayOf(std::string_view op) {
+  const Way* found = std::ranges::lower_bound(kWays, op, {}, &Way::op);
+  return found != std::end(kWays) && found->op == op ? found->makes : Makes::kLikeFirst;
+}
+
 // Say the type of what comes out.
 constexpr std::string_view kTypes[] = {"dtype", "output_datatype", "output_dtype", "to"};
-
-bool IsOneOf(std::string_view op, const auto& names) {
-  return std::find(std::begin(names), std::end(names), op) != std::end(names);
-}
 
 bool IsReal(int64_t type) {
   return type == kTypeFloat || (type >= kTypeString && type <= kTypeDouble) ||
@@ -96,7 +133,7 @@ bool IsDivision(const GateNode& node) {
 }
 
 // Of two of one name, which libraries refuse, neither is known.
-void Note(std::string_view name, Numbers numbers, std::map<std::string_view, Numbers>& values) {
+void Note(std::string_view name, Numbers numbers, std::unordered_map<std::string_view, Numbers>& values) {
   const auto [known, is_new] = values.try_emplace(name, numbers);
   if (!is_new && known->second != numbers) known->second = Numbers::kAny;
 }
@@ -123,7 +160,7 @@ struct WholeDivision::Frame {
   // Of a function: what it was called by.
   const GateNode* call = nullptr;
   const Body* function = nullptr;
-  std::map<std::string_view, Numbers> values = {};
+  std::unordered_map<std::string_view, Numbers> values = {};
 
   Numbers Find(std::string_view name) const {
     for (const Frame* frame = this; frame != nullptr; frame = frame->outer)
@@ -149,6 +186,7 @@ struct WholeDivision::Frame {
   }
 
   std::optional<int64_t> TypeAttribute(const GateNode& node) const {
+    if (node.attributes.empty()) return std::nullopt;
     for (const std::string_view name : kTypes)
       if (const GateAttribute* found = Attribute(node, name))
         return found->integers.size() == 1 ? found->integers[0] : 0;
@@ -262,28 +300,50 @@ std::vector<Numbers> WholeDivision::Results(const Node& node, const Frame& frame
     if (const auto called = functions_.find(FunctionCalls::Id(of.domain, of.op, of.overload));
         called != functions_.end())
       return CallResults(called->second, of, frame);
-  const auto all = [&](Numbers numbers) { return std::vector(of.outputs.size(), numbers); };
-  if (of.op == "Constant") return {node.constant};
-  if (of.op == "ConstantOfShape") return {of.Find("value") == nullptr ? Numbers::kReal : node.constant};
-  if (of.op == "Shape" || of.op == "Size") return {Numbers::kDivisors};
-  if (of.op == "Where") return {Joined(frame.Input(of, 1), frame.Input(of, 2))};
-  if (of.op == "OneHot") return {frame.Input(of, 2)};
-  if (of.op == "CastLike") return {IfReal(frame.Input(of, 1))};
-  const auto type = frame.TypeAttribute(of);
-  // Every whole number there is becomes itself.
-  if (of.op == "Cast" && type == kTypeInt64 && frame.Input(of, 0) == Numbers::kDivisors)
-    return {Numbers::kDivisors};
-  if (type) return all(OfType(*type));
-  if (IsOneOf(of.op, kMakeWhole)) return all(Numbers::kAny);
-  if (IsOneOf(of.op, kMakeReal)) return all(Numbers::kReal);
-  if (!graphs.empty()) return ResultsOfGraphs(of, graphs);
-  Numbers numbers = frame.Input(of, 0);
-  if (!IsOneOf(of.op, kPicks)) numbers = IfReal(numbers);
-  if (of.op == "Concat")
-    for (size_t i = 1; i < of.inputs.size(); ++i) numbers = Joined(numbers, frame.Input(of, i));
-  std::vector<Numbers> results = all(numbers);
-  if (IsOneOf(of.op, kPlaces)) std::fill(results.begin() + !results.empty(), results.end(), Numbers::kAny);
+  if (!graphs.empty() && of.op != "SequenceMap") return ResultsOfGraphs(of, graphs);
+  const Makes makes = WayOf(of.op);
+  std::vector<Numbers> results(of.outputs.size(), Made(makes, node, frame));
+  if (makes == Makes::kPlaces && !results.empty())
+    std::fill(results.begin() + 1, results.end(), Numbers::kAny);
   return results;
+}
+
+Numbers WholeDivision::Made(Makes makes, const Node& node, const Frame& frame) {
+  const GateNode& of = node.node;
+  const Numbers first = frame.Input(of, 0);
+  if (makes == Makes::kCast) {
+    const auto type = frame.TypeAttribute(of);
+    if (type == kTypeInt64 && first == Numbers::kDivisors) return first;  // every one becomes itself
+    return OfType(type.value_or(0));
+  }
+  if (const auto type = frame.TypeAttribute(of)) return OfType(*type);
+  switch (makes) {
+    case Makes::kPicked:
+      return first;
+    case Makes::kJoined: {
+      Numbers all = first;
+      for (size_t i = 1; i < of.inputs.size(); ++i) all = Joined(all, frame.Input(of, i));
+      return all;
+    }
+    case Makes::kReal:
+      return Numbers::kReal;
+    case Makes::kWhole:
+      return Numbers::kAny;
+    case Makes::kConstant:
+      return node.constant;
+    case Makes::kConstantOfShape:
+      return of.Find("value") == nullptr ? Numbers::kReal : node.constant;
+    case Makes::kExtents:
+      return Numbers::kDivisors;
+    case Makes::kLikeSecond:
+      return IfReal(frame.Input(of, 1));
+    case Makes::kChoice:
+      return Joined(frame.Input(of, 1), frame.Input(of, 2));
+    case Makes::kThird:
+      return frame.Input(of, 2);
+    default:
+      return IfReal(first);
+  }
 }
 
 std::string WholeDivision::Problem(const std::vector<std::string_view>& graph) const {

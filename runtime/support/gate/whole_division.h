@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/support/gate/parts.h"
@@ -26,6 +27,23 @@ Numbers NumbersOf(std::string_view tensor);
 // Whether a node divides by what is not a constant that one may divide by.
 bool MayDivideBadly(const GateNode& node, const GateScope& scope);
 
+// What comes out of an operator.
+enum class Makes {
+  kLikeFirst,  // real numbers of real numbers in its first input, whole numbers of whole ones
+  kPicked,     // numbers of its first input
+  kJoined,     // numbers of all its inputs
+  kReal,       // whatever it is given
+  kWhole,      // also of real numbers
+  kPlaces,     // whole numbers behind its first output
+  kConstant,
+  kConstantOfShape,
+  kExtents,
+  kCast,
+  kLikeSecond,  // type of its second input
+  kChoice,      // numbers of its second or third input
+  kThird,       // numbers of its third input
+};
+
 // Follows what every tensor of a model holds through its nodes and the functions that they call.
 class WholeDivision {
  public:
@@ -38,7 +56,7 @@ class WholeDivision {
   struct Node;
   // A graph or a function.
   struct Body {
-    std::map<std::string_view, Numbers> known = {};
+    std::unordered_map<std::string_view, Numbers> known = {};
     std::vector<std::string_view> inputs = {}, outputs = {};
     std::vector<Node> nodes = {};
     std::vector<GateAttribute> defaults = {};
@@ -56,6 +74,7 @@ class WholeDivision {
 
   void Walk(const Body& body, Frame& frame) const;
   std::vector<Numbers> Results(const Node& node, const Frame& frame) const;
+  static Numbers Made(Makes makes, const Node& node, const Frame& frame);
   std::vector<Numbers> CallResults(const Body& function, const GateNode& call, const Frame& frame) const;
   std::vector<std::vector<Numbers>> GraphResults(const Node& node, const Frame& frame) const;
 
