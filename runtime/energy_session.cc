@@ -40,7 +40,8 @@ struct EnergySession::Handles {
 EnergySession::EnergySession(std::span<const std::byte> bytes, const Device& device, int threads,
                              std::string name, const std::string& path, bool with_gradient)
     : handles_(new Handles{.session = OpenSession(bytes, MakeSessionOptions(device, threads),
-                                                  with_gradient ? name + " with gradient" : name, path)}),
+                                                  with_gradient ? name + " with gradient" : name, path,
+                                                  Maker::kAnyone)}),
       name_(std::move(name)),
       failure_("running the model '" + name_ + "' failed") {
   Translated(ErrorCode::kBadModel, "cannot read the inputs and outputs of the model '" + name_ + "'",

@@ -64,13 +64,13 @@ Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {
 }
 
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options) {
-  return OpenSession(ReadFile(path, "model"), options, path, path);
+  return OpenSession(ReadFile(path, "model"), options, path, path, Maker::kAnyone);
 }
 
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
-                         const std::string& name, const std::string& path) {
+                         const std::string& name, const std::string& path, Maker maker) {
   ++opened_sessions;
-  if (!AdmitModel(bytes, path, name)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
+  if (!AdmitModel(bytes, path, name, maker)) throw Error(ErrorCode::kBadModel, LoadFailure(name));
   return Translated(ErrorCode::kBadModel, LoadFailure(name), [&] {
     if (path.empty()) return Ort::Session(Environment(), bytes.data(), bytes.size(), options);
     Ort::SessionOptions with_folder = options.Clone();

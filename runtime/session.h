@@ -15,6 +15,7 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
+#include "runtime/support/gate/model_gate.h"
 
 namespace ort_ed {
 
@@ -28,12 +29,12 @@ Ort::SessionOptions MakeSessionOptions(const Device& device, int threads);
 
 // Throws kIo if the file cannot be read and kBadModel, naming it, if ONNX Runtime does not accept the model
 // or if the gate does not (runtime/support/gate).
-Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);
+Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options);  // made by anyone
 // `name` stands for the file in error messages. Tensors kept in other files are looked for next to `path`,
 // the file that the bytes come from; without `path` there must be none. The bytes are not needed after the
-// call.
+// call. `maker`: kAnyone for what comes from outside and has not been through the gate.
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
-                         const std::string& name, const std::string& path = "");
+                         const std::string& name, const std::string& path = "", Maker maker = Maker::kUs);
 
 // Where tensors live: HostMemory() for what the program reads and writes itself, DeviceMemory() for buffers
 // that stay where the model runs (the same on the CPU). Ort::Allocator(session, DeviceMemory(device)) makes

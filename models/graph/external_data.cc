@@ -59,10 +59,11 @@ int64_t ExpectedBytes(const onnx::TensorProto& proto, const ExternalTensor& tens
 }
 
 std::string ReadTensor(const onnx::TensorProto& proto, const ExternalTensor& tensor, const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code error;
-  const auto size = static_cast<int64_t>(fs::file_size(path, error));
-  if (!file || error) tensor.Reject("which cannot be read; put the file next to the model");
+  const auto size = static_cast<int64_t>(fs::file_size(path, error));  // only of a regular file
+  std::ifstream file;
+  if (!error) file.open(path, std::ios::binary);
+  if (error || !file) tensor.Reject("which cannot be read; put the file next to the model");
   const int64_t offset = tensor.Bytes("offset", 0);
   const int64_t expected = ExpectedBytes(proto, tensor);
   const int64_t length = tensor.Bytes("length", expected >= 0 ? expected : size - offset);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"
@@ -32,10 +33,22 @@ class DescriptorSource : public ByteSource {
     const InputWait wait;  // for the other end of a named pipe
     descriptor_ = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) ThrowIo(name_);
+    struct stat status;
+    if (fstat(descriptor_, &status) != 0) ThrowIo(name_);
+    is_pipe_ = !S_ISREG(status.st_mode);
+    if (!IsEndless(status)) return;
+    close(descriptor_);
+    throw Error(ErrorCode::kIo, "cannot read " + name_ + ": it is a device; name a file");
   }
   ~DescriptorSource() override { close(descriptor_); }
   DescriptorSource(const DescriptorSource&) = delete;
   DescriptorSource& operator=(const DescriptorSource&) = delete;
+
+  // A device that is no terminal may have no end; that of /dev/null is known.
+  bool IsEndless(const struct stat& status) const {
+    if (S_ISBLK(status.st_mode)) return true;
+    return S_ISCHR(status.st_mode) && isatty(descriptor_) == 0 && status.st_rdev != makedev(1, 3);
+  }
 
   // Of a plain file, from where the descriptor stands.
   std::optional<uint64_t> Size() const {
@@ -53,6 +66,7 @@ class DescriptorSource : public ByteSource {
     const InputWait wait;
     for (;;) {
       const ssize_t count = read(descriptor_, to, std::min(size, kMaxRead));
+      if (count == 0 && size > 0 && is_pipe_) PipeEnd::Note();
       if (count >= 0) return static_cast<size_t>(count);
       if (errno != EINTR) ThrowIo(name_);
     }
@@ -66,6 +80,7 @@ class DescriptorSource : public ByteSource {
  private:
   std::string name_;
   int descriptor_;
+  bool is_pipe_ = false;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/input_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -109,7 +110,7 @@ void RemoveAbandoned(const std::string& stem, const std::string& folder) {
     if (!name.starts_with(start) || !IsTemporaryName(name) || entry.is_symlink(ignored) ||
         !entry.is_regular_file(ignored))
       continue;
-    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) continue;
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
     close(descriptor);
@@ -131,6 +132,10 @@ AtomicFile::AtomicFile(const std::string& path) {
   if (!exists && errno == ENAMETOOLONG) ThrowIo("write", path_);
   if (exists && !S_ISREG(existing.st_mode))
     throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is a device or pipe; name a file");
+  // Renaming would replace it all the same.
+  if (exists && faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0)
+    throw Error(ErrorCode::kIo, "cannot write '" + path_ + "': it is write-protected (" +
+                                    std::strerror(errno) + "); remove it or name another file");
   RemoveAbandoned(TemporaryStem(path_), GetFolder(path_));
   Open();
   if (exists) fchmod(descriptor_, existing.st_mode & 07777);  // it keeps its mode
@@ -176,6 +181,7 @@ void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
 }
 
 void AtomicFile::Commit() {
+  PipeEnd::Check();
   if (fsync(descriptor_) != 0) ThrowIo("write", path_);
   if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,31 @@ INSTANTIATE_TEST_SUITE_P(Commands, Signals,
                          testing::Values(std::vector<std::string>{"score", "m.onnx", "pipe", "-o", "out.csv"},
                                          std::vector<std::string>{"inspect", "pipe"},
                                          std::vector<std::string>{"train", "--data", "pipe", "-o", "run.d"}));
+
+// Ctrl-C ends the program that writes into the pipe, too.
+TEST(CutShort, ThePartOfAPipeThatCameIsNoInput) {
+  const TempDir folder;
+  WriteBytes(folder.File("m.onnx"), Model());
+  ASSERT_EQ(mkfifo(folder.File("pipe").c_str(), 0600), 0);
+  for (const bool closed_first : {false, true}) {
+    CommandProcess process(
+        {"score", folder.File("m.onnx"), folder.File("pipe"), "-o", folder.File("out.csv")});
+    const int pipe = open(folder.File("pipe").c_str(), O_WRONLY);
+    ASSERT_GE(pipe, 0);
+    ASSERT_EQ(write(pipe, "0,1,0\n", 6), 6);
+    usleep(1000000);  // until it waits
+    if (closed_first) close(pipe);
+    process.Signal(SIGINT);
+    if (!closed_first) {
+      usleep(20000);
+      close(pipe);
+    }
+    const CommandResult result = process.Wait();
+    EXPECT_EQ(result.exit_code, 128 + SIGINT) << closed_first << result.err;
+    EXPECT_THAT(result.err, HasSubstr("interrupted"));
+    EXPECT_FALSE(std::filesystem::exists(folder.File("out.csv"))) << closed_first;
+  }
+}
 
 TEST(PlainText, NamesAreShownWithoutControlCharacters) {
   const TempDir folder;

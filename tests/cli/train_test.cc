@@ -446,6 +446,24 @@ TEST_F(TrainCommand, SaysWhatItLearned) {
   EXPECT_THAT(none.err, HasSubstr("warning: every row is the same"));
 }
 
+TEST_F(TrainCommand, ResumesWithTheSameValueInOtherWords) {
+  ASSERT_EQ(Train("run", {"--clip", "5", "--l1", "0"}).exit_code, 0);
+  for (const Arguments& same : {Arguments{"--clip", "5.0"}, {"--clip", "5e0"}, {"--l1", "-0.0"}}) {
+    const CommandResult result = RunOrtEd({"train", "--resume", Path("run"), same[0], same[1]});
+    EXPECT_EQ(result.exit_code, 0) << same[1] << result.err;
+  }
+  ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--clip", "5.5"}), 2, "--clip cannot change");
+}
+
+TEST_F(TrainCommand, DoesNotReplaceTheFilesThatItReads) {
+  ASSERT_EQ(Train("run").exit_code, 0);
+  const std::string model = ReadBytes(Path("run/model.onnx"));
+  ExpectFailure(Train("run", {"--hidden", "", "--force", "--model", Path("run/model.onnx")}), 2,
+                "is to be replaced");
+  ExpectFailure(Train("run", {"--force", "--validation", Path("run/curves.png")}), 2, "--validation reads");
+  EXPECT_TRUE(ReadBytes(Path("run/model.onnx")) == model);
+}
+
 TEST_F(TrainCommand, RefusesToResumeWithOtherSettingsOrData) {
   ASSERT_EQ(Train("run").exit_code, 0);
   ExpectFailure(RunOrtEd({"train", "--resume", Path("run"), "--epsilon", "0.2"}), 2,

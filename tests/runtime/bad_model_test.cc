@@ -1,6 +1,8 @@
 // Models that break the energy model contract or are no models at all.
 #include <filesystem>
 
+#include <sys/stat.h>
+
 #include "ort_ed/energy_model.h"
 #include "runtime/support/atomic_file.h"
 #include "runtime/support/gate/model_gate.h"
@@ -126,6 +128,17 @@ TEST_F(ExternalData, ASymbolicLinkOutOfTheFolderIsRefused) {
   std::filesystem::create_symlink(outside, folder_.path() / "in" / "link.bin");
   ExpectError(
       ErrorCode::kBadModel, [&] { EnergyModel::FromFile(model_); }, "link.bin", "outside the model's folder");
+}
+
+// Whoever opens a pipe waits for somebody who writes to it.
+TEST_F(ExternalData, APipeOrFolderIsRefused) {
+  Write("pipe", folder_.path() / "in" / "other");
+  ASSERT_EQ(mkfifo((folder_.path() / "in" / "pipe").c_str(), 0600), 0);
+  ExpectError(
+      ErrorCode::kBadModel, [&] { EnergyModel::FromFile(model_); }, "'pipe'", "no file but a pipe");
+  Write(".", folder_.path() / "in" / "other");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { EnergyModel::FromFile(model_); }, "no file but a pipe, device or folder");
 }
 
 TEST_F(ExternalData, IsFoundInSubgraphsAttributesAndFunctions) {

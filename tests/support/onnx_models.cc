@@ -144,7 +144,9 @@ std::string ExternalTensorsEverywhere(const std::string& location) {
   *model.mutable_graph()->add_initializer() = tensor;
   *model.mutable_graph()->add_sparse_initializer()->mutable_values() = tensor;
   *model.mutable_graph()->add_node()->add_attribute() = attribute;
-  *model.add_functions()->add_node()->add_attribute() = attribute;
+  onnx::FunctionProto& function = *model.add_functions();
+  function.set_domain("local");
+  *function.add_node()->add_attribute() = attribute;
   return model.SerializeAsString();
 }
 

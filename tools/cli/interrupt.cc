@@ -37,6 +37,7 @@ void WaitForSignals(sigset_t signals) {
   int signal = 0;
   sigwait(&signals, &signal);
   first_signal = signal;
+  PipeEnd::NoteSignal();
   for (int deaf = 0; deaf < kMostDeafMoments; deaf = !seen && IsDeaf() ? deaf + 1 : 0)
     if (sigtimedwait(&signals, nullptr, &kMoment) > 0) break;
   EndNow(signal);
@@ -58,6 +59,7 @@ void CatchInterrupts() {
   if (!IsIgnored(SIGHUP)) sigaddset(&signals, SIGHUP);  // as nohup wants it
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread(WaitForSignals, signals).detach();
+  PipeEnd::Watch();
   // Writing fails then, with an error that can be told.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

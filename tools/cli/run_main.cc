@@ -7,6 +7,7 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
+#include "runtime/support/input_wait.h"
 #include "runtime/support/large_buffers.h"
 #include "runtime/support/named.h"
 #include "runtime/support/text.h"
@@ -107,6 +108,7 @@ int RunWords(const std::vector<std::string>& words) {
     std::cout << fmt::format("ort-ed {} (ONNX Runtime {})\n", kVersion, OnnxRuntimeVersion());
   } else {
     exit_code = RunCommand(words);
+    PipeEnd::Check();
   }
   if (!std::cout.flush())
     throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");

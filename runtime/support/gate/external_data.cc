@@ -19,7 +19,12 @@ std::string ExternalLocationProblem(const std::optional<std::string>& folder, co
   const fs::path home = fs::weakly_canonical(fs::absolute(*folder), error);
   const fs::path target = error ? fs::path() : fs::weakly_canonical(home / location, error);
   if (error) return "(" + error.message() + ")";
-  if (std::ranges::mismatch(home, target).in1 == home.end()) return "";
+  if (std::ranges::mismatch(home, target).in1 == home.end()) {
+    const fs::file_status status = fs::status(target, error);
+    return !fs::exists(status) || fs::is_regular_file(status)
+               ? ""
+               : "which is no file but a pipe, device or folder";
+  }
   return "(a link or path to '" + target.string() + "'), " + advice;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/support/gate/model_gate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ort_ed/error.h"
 #include "runtime/support/gate/external_data.h"
@@ -8,6 +9,7 @@
 #include "runtime/support/gate/onnx_fields.h"
 #include "runtime/support/gate/operator_rules.h"
 #include "runtime/support/gate/read_parts.h"
+#include "runtime/support/gate/whole_division.h"
 #include "runtime/support/wire.h"
 
 namespace ort_ed {
@@ -18,7 +20,7 @@ using Body = FunctionCalls::Body;
 
 class Gate {
  public:
-  Gate(const std::string& path, const std::string& name) : name_(name) {
+  Gate(const std::string& path, const std::string& name, Maker maker) : name_(name), maker_(maker) {
     if (!path.empty()) folder_ = ModelFolder(path);
   }
 
@@ -30,12 +32,13 @@ class Gate {
       if (number == kModelMetadata) CheckEntry(part);
       if (number == kModelTraining) CheckTraining(part);
     });
-    has_functions_ = !functions.empty();
+    for (const std::string_view function : functions) NoteFunction(function);
     Body main{.id = ""};
     CheckGraph(graphs, nullptr, main, 1);
     calls_.Add(std::move(main));
     for (const std::string_view function : functions) CheckFunction(function);
-    if (const std::string problem = calls_.Problem(); !problem.empty()) Refuse(problem);
+    if (const std::string problem = calls_.Problem(maker_ == Maker::kUs); !problem.empty()) Refuse(problem);
+    if (divides_) CheckDivisions(graphs, functions);
   }
 
  private:
@@ -64,7 +67,7 @@ class Gate {
   // Protobuf merges the parts of a message that is there more than once: `parts` are one graph.
   void CheckGraph(const std::vector<std::string_view>& parts, const GateScope* outer, Body& body, int depth) {
     if (depth > kDeepestNesting) throw DamagedModel();
-    GateScope scope{.outer = outer};
+    GateScope scope{.outer = outer, .trips = outer != nullptr ? outer->trips : 1};
     std::vector<GateNode> nodes;
     for (const std::string_view part : parts) {
       ForEachPart(part, [&](uint32_t number, std::string_view inner) {
@@ -77,35 +80,78 @@ class Gate {
       });
     }
     for (const GateNode& node : nodes) NoteConstant(node, scope);
+    if (outer != nullptr) HideOuter(nodes, scope);
     for (const GateNode& node : nodes) CheckNode(node, scope, body, depth + 1);
   }
 
+  // What a nested graph computes under the name of a tensor around it.
+  static void HideOuter(const std::vector<GateNode>& nodes, GateScope& scope) {
+    for (const GateNode& node : nodes)
+      for (const std::string_view output : node.outputs) scope.tensors.try_emplace(output);
+  }
+
+  static std::string IdOf(std::string_view function) {
+    return FunctionCalls::Id(TextPart(function, kFunctionDomain), TextPart(function, kFunctionName),
+                             TextPart(function, kFunctionOverload));
+  }
+
+  // A function must not stand for an operator that is checked by its name.
+  void NoteFunction(std::string_view function) {
+    const std::string_view domain = TextPart(function, kFunctionDomain);
+    if (IsLibraryDomain(domain))
+      Refuse("its function '" + std::string(TextPart(function, kFunctionName)) + "' is in the domain '" +
+             std::string(domain) + "', which libraries have operators in; put it into another");
+    functions_.insert(IdOf(function));
+  }
+
   void CheckFunction(std::string_view function) {
-    Body body{.id = FunctionCalls::Id(TextPart(function, kFunctionDomain), TextPart(function, kFunctionName),
-                                      TextPart(function, kFunctionOverload))};
-    const GateScope nothing_known;
+    Body body{.id = IdOf(function)};
+    GateScope scope;
+    std::vector<GateNode> nodes;
     ForEachPart(function, [&](uint32_t number, std::string_view part) {
       if (number == kFunctionInput) body.inputs.push_back(part);
-      if (number == kFunctionNode) CheckNode(ReadNode(part), nothing_known, body, 2);
-      if (number != kFunctionAttribute) return;
-      body.defaults.push_back(ReadAttribute(part));
-      CheckAttribute(body.defaults.back(), nothing_known, body, 2);
+      if (number == kFunctionNode) nodes.push_back(ReadNode(part));
+      if (number == kFunctionAttribute) body.defaults.push_back(ReadAttribute(part));
     });
+    for (const std::string_view input : body.inputs) scope.tensors[input] = {};
+    for (const GateAttribute& attribute : body.defaults) CheckAttribute(attribute, scope, body, 2);
+    for (const GateNode& node : nodes) NoteConstant(node, scope);
+    for (const GateNode& node : nodes) CheckNode(node, scope, body, 2);
     calls_.Add(std::move(body));
   }
 
+  void CheckDivisions(const std::vector<std::string_view>& graphs,
+                      const std::vector<std::string_view>& functions) const {
+    WholeDivision division;
+    for (const std::string_view function : functions) division.AddFunction(IdOf(function), function);
+    if (const std::string problem = division.Problem(graphs); !problem.empty()) Refuse(problem);
+  }
+
+  // A call of a function of the model, or an operator of ours.
+  bool IsOwn(const GateNode& node) const {
+    if (node.IsStandard()) return false;
+    if (maker_ == Maker::kUs && node.domain == kOwnDomain) return true;
+    return functions_.contains(FunctionCalls::Id(node.domain, node.op, node.overload));
+  }
+
   void CheckNode(const GateNode& node, const GateScope& scope, Body& body, int depth) {
-    if (const std::string problem = NodeProblem(node, scope); !problem.empty())
-      Refuse(node.Describe() + " " + problem);
-    FunctionCalls::Note(node, has_functions_, body);
+    if (!IsOwn(node))
+      if (const std::string problem = NodeProblem(node, scope); !problem.empty())
+        Refuse(node.Describe() + " " + problem);
+    divides_ |= MayDivideBadly(node, scope);
+    FunctionCalls::Note(node, !functions_.empty(), scope.trips, body);
+    const GateScope within{.outer = &scope, .trips = TripsWithin(node, scope)};
     for (const GateAttribute& attribute : node.attributes)
-      if (attribute.nested) CheckAttribute(attribute, scope, body, depth + 1);
+      if (attribute.nested) CheckAttribute(attribute, within, body, depth + 1);
   }
 
   void CheckAttribute(const GateAttribute& attribute, const GateScope& scope, Body& body, int depth) {
     if (depth > kDeepestNesting) throw DamagedModel();
     std::vector<std::string_view> graph;
+    int tensors = 0;
     ForEachPart(attribute.bytes, [&](uint32_t number, std::string_view part) {
+      if (number == kAttributeTensor && ++tensors > 1)
+        Refuse("the attribute '" + std::string(attribute.name) + "' holds its tensor in pieces");
       if (number == kAttributeTensor || number == kAttributeTensors) CheckTensor(part, depth);
       if (number == kAttributeSparseTensor || number == kAttributeSparseTensors) CheckSparse(part, depth);
       if (number == kAttributeGraph) graph.push_back(part);
@@ -140,15 +186,18 @@ class Gate {
 
   const std::string& name_;
   std::optional<std::string> folder_;
-  bool has_functions_ = false;
+  const Maker maker_;
+  std::set<std::string> functions_;
+  bool divides_ = false;  // nodes that WholeDivision has to look at
   FunctionCalls calls_;
 };
 
 }  // namespace
 
-bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name) {
+bool AdmitModel(std::span<const std::byte> model, const std::string& path, const std::string& name,
+                Maker maker) {
   try {
-    Gate(path, name).Check({reinterpret_cast<const char*>(model.data()), model.size()});
+    Gate(path, name, maker).Check({reinterpret_cast<const char*>(model.data()), model.size()});
   } catch (const DamagedModel&) {
     return false;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "runtime/support/gate/parts.h"
 
@@ -12,6 +13,12 @@ std::string NodeProblem(const GateNode& node, const GateScope& scope);
 
 // The same of an attribute by itself, called `as` where it is used.
 std::string AttributeProblem(const GateAttribute& attribute, std::string_view as);
+
+// The domain of the operators that ort-ed itself brings to the graphs that it trains with.
+inline constexpr std::string_view kOwnDomain = "ort_ed";
+
+// Whether the domain is one of operators that libraries bring: functions of a model have others.
+bool IsLibraryDomain(std::string_view domain);
 
 // Whether every input of this operator has to be there.
 bool NeedsAllInputs(const GateNode& node);

@@ -39,11 +39,13 @@ struct GateTensor {
   std::optional<int64_t> rank;
   std::optional<int64_t> elements;
   std::optional<int64_t> value;  // of a single whole number
+  std::string_view bytes = {};   // of a constant
 };
 
 // The tensors that a graph names, and those of the graphs around it.
 struct GateScope {
   const GateScope* outer = nullptr;
+  int64_t trips = 1;  // how often its nodes run, with those around it
   std::map<std::string_view, GateTensor> tensors = {};
 
   GateTensor Find(std::string_view name) const;

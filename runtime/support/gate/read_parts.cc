@@ -9,15 +9,6 @@ namespace {
 
 using namespace onnx_field;
 
-// Repeated integers come packed into one field or in a field each.
-void AppendIntegers(const WireField& field, std::vector<int64_t>& to) {
-  if (field.type == kVarint) to.push_back(static_cast<int64_t>(field.value));
-  if (field.type != kLengthDelimited) return;
-  WireReader packed(field.payload);
-  while (!packed.AtEnd() && !packed.damaged()) to.push_back(static_cast<int64_t>(packed.ReadVarint()));
-  if (packed.damaged()) throw DamagedModel();
-}
-
 template <typename Visit>
 void ForEachField(std::string_view message, const Visit& visit) {
   WireReader reader(message);
@@ -44,17 +35,19 @@ std::optional<int64_t> RawInteger(std::string_view raw) {
 GateTensor ReadTensor(std::string_view bytes) {
   std::vector<int64_t> shape, integers;
   std::string_view raw;
+  int64_t type = 0;
   ForEachField(bytes, [&](const WireField& field) {
+    if (field.number == kTensorType) type = static_cast<int64_t>(field.value);
     constexpr size_t kFew = 10;  // bytes of one number
     if (field.number == kTensorDims) AppendIntegers(field, shape);
     if (field.number == kTensorRawData) raw = field.payload;
     if (field.number != kTensorInt64Data && field.number != kTensorInt32Data) return;
     if (field.payload.size() <= kFew && integers.size() < 2) AppendIntegers(field, integers);
   });
-  GateTensor tensor{.rank = std::ssize(shape), .elements = 1, .value = {}};
+  GateTensor tensor{.rank = std::ssize(shape), .elements = 1, .value = {}, .bytes = bytes};
   for (const int64_t extent : shape)
     if (__builtin_mul_overflow(*tensor.elements, extent, &*tensor.elements)) tensor.elements = INT64_MAX;
-  if (tensor.elements != 1) return tensor;
+  if (tensor.elements != 1 || (type != kTypeInt32 && type != kTypeInt64)) return tensor;
   if (integers.size() == 1) tensor.value = integers[0];
   if (raw.size() == sizeof(int64_t)) tensor.value = RawInteger<int64_t>(raw);
   return tensor;
@@ -71,12 +64,41 @@ std::optional<int64_t> DeclaredRank(std::string_view value) {
 
 }  // namespace
 
+void AppendIntegers(const WireField& field, std::vector<int64_t>& to) {
+  if (field.type == kVarint) to.push_back(static_cast<int64_t>(field.value));
+  if (field.type != kLengthDelimited) return;
+  WireReader packed(field.payload);
+  while (!packed.AtEnd() && !packed.damaged()) to.push_back(static_cast<int64_t>(packed.ReadVarint()));
+  if (packed.damaged()) throw DamagedModel();
+}
+
 std::string_view TextPart(std::string_view message, uint32_t number) {
   std::string_view found;
   ForEachPart(message, [&](uint32_t each, std::string_view part) {
     if (each == number) found = part;
   });
   return found;
+}
+
+std::optional<std::vector<int64_t>> ReadIntegers(std::string_view tensor, size_t most) {
+  constexpr size_t kLongestVarint = 10;
+  std::vector<int64_t> integers;
+  std::string_view raw;
+  int64_t type = 0;
+  bool unknown = tensor.empty();
+  ForEachField(tensor, [&](const WireField& field) {
+    if (field.number == kTensorType) type = static_cast<int64_t>(field.value);
+    if (field.number == kTensorRawData) raw = field.payload;
+    if (field.number == kTensorExternalData) unknown = true;
+    if (field.number != kTensorInt64Data && field.number != kTensorInt32Data) return;
+    unknown |= field.payload.size() > most * kLongestVarint || integers.size() > most;
+    if (!unknown) AppendIntegers(field, integers);
+  });
+  const size_t width = type == kTypeInt64 ? sizeof(int64_t) : sizeof(int32_t);
+  if (unknown || (type != kTypeInt64 && type != kTypeInt32) || raw.size() > most * width) return std::nullopt;
+  for (; raw.size() >= width; raw.remove_prefix(width))
+    integers.push_back(type == kTypeInt64 ? *RawInteger<int64_t>(raw) : *RawInteger<int32_t>(raw));
+  return integers;
 }
 
 GateAttribute ReadAttribute(std::string_view bytes) {
@@ -135,8 +157,13 @@ void NoteTensor(uint32_t number, std::string_view bytes, GateScope& scope) {
 }
 
 void NoteConstant(const GateNode& node, GateScope& scope) {
-  if (node.op != "Constant" || node.outputs.empty()) return;
-  GateTensor& tensor = scope.tensors[node.outputs[0]];
+  if (node.op != "Constant" || !node.IsStandard() || node.outputs.empty()) return;
+  const auto [known, is_new] = scope.tensors.try_emplace(node.outputs[0]);
+  GateTensor& tensor = known->second;
+  if (!is_new) {  // libraries differ in which of two they take
+    tensor = {};
+    return;
+  }
   for (const GateAttribute& attribute : node.attributes) {
     if (attribute.name == "value") tensor = ReadTensor(TextPart(attribute.bytes, kAttributeTensor));
     if (attribute.name == "value_int" && attribute.integers.size() == 1)

@@ -2,10 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ort_ed/error.h"
 #include "tests/support/error_matchers.h"
@@ -49,6 +52,35 @@ TEST(AtomicFile, ALinkStaysALinkAndAModeAMode) {
   EXPECT_EQ(FileContents(path), "new");
   EXPECT_EQ(std::filesystem::status(path).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+// Whether `work`, done as a user who may not write everywhere, says so.
+bool IsRefusedToNobody(const std::function<void()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (geteuid() == 0 && seteuid(kNobody) != 0) _exit(2);
+    try {
+      work();
+    } catch (const Error& error) {
+      _exit(std::string(error.what()).find("write-protected") != std::string::npos ? 0 : 3);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(AtomicFile, AWriteProtectedFileIsNotReplaced) {
+  const TempDir folder;
+  const std::string path = folder.File("a.txt");
+  WriteFileAtomically(path, "old");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::group_read |
+                                         std::filesystem::perms::others_read);
+  EXPECT_TRUE(IsRefusedToNobody([&] { WriteFileAtomically(path, "new"); }));
+  EXPECT_EQ(FileContents(path), "old");
 }
 
 void Touch(const std::string& path) { std::ofstream(path) << "mine"; }

@@ -88,7 +88,9 @@ TEST_F(Limits, DevicesAreNoFiles) {
       ErrorCode::kIo, [] { EnergyModel::FromFile("/dev/zero"); }, "it is a device");
   ExpectError(
       ErrorCode::kIo, [] { ParseTomlFile("/dev/zero", "settings"); }, "it is a device");
-  ExpectError(ErrorCode::kBadData, [] { ReadRows("/dev/zero"); });
+  ExpectError(
+      ErrorCode::kIo, [] { ReadRows("/dev/zero"); }, "it is a device");
+  ExpectError(ErrorCode::kBadData, [] { ReadRows("/dev/null"); });  // which ends
 }
 
 TEST_F(Limits, FilesOfSettingsAreNeitherLargeNorDeep) {

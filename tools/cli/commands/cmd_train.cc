@@ -99,11 +99,27 @@ TrainCommand OwnOptions(const GivenOptions& given) {
   return command;
 }
 
+// Whether a run of these settings would be another one with `key` as it is given.
+bool Changes(const GivenOptions& settings, const GivenOptions& given, const std::string& key) {
+  TrainOptions before, after;
+  settings.ApplyTo(before);
+  GivenOptions changed = settings;
+  changed.Add(key, given.GetValue(key), given.GetOrigin(key));
+  try {
+    changed.ApplyTo(after);
+  } catch (const OptionError&) {  // it belongs to what the run has not
+    return true;
+  }
+  const Schema& schema = SchemaOf<TrainOptions>();
+  return GetOptions(schema, &before) != GetOptions(schema, &after);
+}
+
 // Settings of the run or of the configuration file, with those of the command line over them.
 GivenOptions AllSettings(const TrainCommand& command, const GivenOptions& given) {
   const bool resuming = !command.resume.empty();
   GivenOptions settings;
   if (resuming) settings = ReadRunOptions(command.resume);
+  const GivenOptions of_run = settings;
   if (!command.config.empty()) {
     ReadToml(command.config, SchemaOf<TrainOptions>(), settings);
     TrainOptions alone;
@@ -117,10 +133,12 @@ GivenOptions AllSettings(const TrainCommand& command, const GivenOptions& given)
   for (const std::string& key : given.Keys()) {
     if (IsOfRun(key)) continue;
     const Option* option = SchemaOf<TrainOptions>().Find(key);
-    if (resuming && (option == nullptr || !option->may_change))
+    if (resuming && (option == nullptr || !option->may_change)) {
+      if (!Changes(of_run, given, key)) continue;
       throw OptionError(
           key, fmt::format("cannot change when a run is resumed; start a new one with --config RUN/{} -o ...",
                            run_file::kConfig));
+    }
     settings.Add(key, given.GetValue(key), given.GetOrigin(key));
   }
   return settings;

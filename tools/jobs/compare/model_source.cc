@@ -41,7 +41,7 @@ std::string ModelPath(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return path;
   RequireRunFolder(path);
   for (const char* file : {run_file::kBestModel, run_file::kModel})
-    if (const std::string model = path + "/" + file; std::filesystem::exists(model)) return model;
+    if (const std::string model = path + "/" + file; std::filesystem::is_regular_file(model)) return model;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("the run '{}' has no model yet", path));
 }
 

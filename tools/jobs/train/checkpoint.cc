@@ -14,6 +14,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/read_file.h"
 
 namespace ort_ed {
 namespace {
@@ -194,6 +195,7 @@ void WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint, cons
 }
 
 Checkpoint ReadCheckpoint(const std::string& path) {
+  RequireRegularFile(path, "checkpoint");
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   const auto size = static_cast<uint64_t>(file.tellg());

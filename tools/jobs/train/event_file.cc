@@ -6,13 +6,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/read_file.h"
 #include "runtime/support/wire.h"
 
 namespace ort_ed {
@@ -33,6 +32,15 @@ constexpr std::array<uint32_t, 256> MakeCrcTable() {
 uint32_t MaskedCrc(std::string_view bytes) {
   const uint32_t crc = Crc32c(bytes);
   return (crc >> 15 | crc << 17) + 0xA282EAD8u;
+}
+
+constexpr size_t kFrame = sizeof(uint64_t) + sizeof(uint32_t);  // the length of a record and its check sum
+
+template <typename T>
+T Number(std::string_view bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
 }
 
 template <typename T>
@@ -138,15 +146,23 @@ double Now() {
 // Others write event files, too: the end tells ours.
 constexpr std::string_view kStart = "events.out.tfevents.", kEnd = ".ort-ed";
 
-std::string EventFileName() {
+// Of a file that is not there yet.
+std::string NewEventFile(const std::string& folder) {
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
-  return fmt::format("{}{}.{}.{}{}", kStart, static_cast<int64_t>(Now()), host, getpid(), kEnd);
+  for (auto seconds = static_cast<int64_t>(Now());; ++seconds) {
+    const std::string path = fmt::format("{}/{}{}.{}.{}{}", folder, kStart, seconds, host, getpid(), kEnd);
+    if (access(path.c_str(), F_OK) != 0) return path;
+  }
 }
 
 }  // namespace
 
 bool IsEventFile(std::string_view name) { return name.starts_with(kStart) && name.ends_with(kEnd); }
+
+std::string DamagedName(std::string_view name) {
+  return "damaged." + std::string(name.substr(kStart.size()));
+}
 
 uint32_t Crc32c(std::string_view bytes) {
   static constexpr std::array<uint32_t, 256> kTable = MakeCrcTable();
@@ -155,7 +171,7 @@ uint32_t Crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-EventFile::EventFile(const std::string& folder) : path_(folder + "/" + EventFileName()) {
+EventFile::EventFile(const std::string& folder) : path_(NewEventFile(folder)) {
   file_.reset(std::fopen(path_.c_str(), "wbx"));
   if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
   WriteRecord(Field(1, Now()) + Field(3, std::string_view("brain.Event:2")));
@@ -187,24 +203,26 @@ void EventFile::AppendText(int64_t step, double time, const std::string& name, c
       PictureEvent(step, time, name, kTensor, TextProto(text), Field(kMetadata, std::string_view(plugin))));
 }
 
-std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  constexpr size_t kFrame = sizeof(uint64_t) + sizeof(uint32_t);  // the length and its check sum
-  std::vector<std::string> records;
-  std::string_view rest = bytes;
+Pictures ReadPictures(const std::string& path, int64_t last_step) {
+  const std::vector<std::byte> bytes = ReadRegularFile(path, "event file", SIZE_MAX - 1);
+  Pictures pictures;
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (rest.size() >= kFrame) {
-    uint64_t length = 0;
-    std::memcpy(&length, rest.data(), sizeof(length));
+    const auto length = Number<uint64_t>(rest);
+    if (Number<uint32_t>(rest.substr(sizeof(length))) != MaskedCrc(rest.substr(0, sizeof(length)))) {
+      pictures.damaged = true;  // where the next one begins cannot be told
+      break;
+    }
     if (length > rest.size() - kFrame || rest.size() - kFrame - length < sizeof(uint32_t)) break;
     const std::string_view record = rest.substr(kFrame, length);
-    uint32_t sum = 0;
-    std::memcpy(&sum, rest.data() + kFrame + length, sizeof(sum));
-    if (sum != MaskedCrc(record)) break;
-    if (IsPicture(record, last_step)) records.emplace_back(record);
+    if (Number<uint32_t>(rest.substr(kFrame + length)) != MaskedCrc(record)) {
+      pictures.damaged = true;
+    } else if (IsPicture(record, last_step)) {
+      pictures.records.emplace_back(record);
+    }
     rest.remove_prefix(kFrame + length + sizeof(uint32_t));
   }
-  return records;
+  return pictures;
 }
 
 void EventFile::WriteRecord(const std::string& record) {

@@ -44,9 +44,17 @@ class EventFile {
 // Whether a file of that name is an event file of ours.
 bool IsEventFile(std::string_view name);
 
-// The records of histograms, pictures and texts in an event file of ours, of steps up to `last_step`. What is
-// damaged or cut short is left out.
-std::vector<std::string> ReadPictures(const std::string& path, int64_t last_step);
+// What an event file of ours is called where some of it could not be read. TensorBoard takes it for none.
+std::string DamagedName(std::string_view name);
+
+struct Pictures {
+  std::vector<std::string> records;
+  bool damaged = false;  // some could not be read, more than a last one that was cut short
+};
+
+// The records of histograms, pictures and texts in an event file of ours, of steps up to `last_step`. Throws
+// kIo where it cannot be read.
+Pictures ReadPictures(const std::string& path, int64_t last_step);
 
 // CRC-32C (Castagnoli), which the record framing of event files uses.
 uint32_t Crc32c(std::string_view bytes);

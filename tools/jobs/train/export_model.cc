@@ -39,7 +39,7 @@ bool HaveSameWeights(const onnx::ModelProto& a, const onnx::ModelProto& b) {
 // The energies of training rows, where the run's own model has the same weights: the rows are not read again.
 void CopyEnergySketch(const std::string& folder, onnx::ModelProto& model) {
   const std::string path = folder + "/" + run_file::kModel;
-  if (!std::filesystem::exists(path)) return;
+  if (!std::filesystem::is_regular_file(path)) return;
   const onnx::ModelProto trained = LoadModel(path);
   if (!HaveSameWeights(trained, model)) return;
   for (const char* key : {metadata_key::kEnergyQuantiles, metadata_key::kEnergyRows})

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -37,34 +38,70 @@ MetricsLine FromJson(const std::string& text) {
   return line;
 }
 
-// Returns the pictures in them of steps up to `last_step`.
-std::vector<std::string> RemoveEventFiles(const std::string& folder, int64_t last_step) {
-  std::vector<std::string> pictures;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!IsEventFile(entry.path().filename().string())) continue;
-    for (std::string& record : ReadPictures(entry.path().string(), last_step))
-      pictures.push_back(std::move(record));
-    std::filesystem::remove(entry.path());
+struct FormerEvents {
+  std::set<std::filesystem::path> files, damaged;
+  std::vector<std::string> pictures;  // of steps up to the last
+};
+
+// A process that was killed here may have left two files with the same pictures.
+FormerEvents ReadEventFiles(const std::string& folder, int64_t last_step) {
+  FormerEvents events;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (IsEventFile(entry.path().filename().string())) events.files.insert(entry.path());
+  if (error) throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", folder, error.message()));
+  std::set<std::string> known;
+  for (const auto& file : events.files) {
+    Pictures pictures = ReadPictures(file.string(), last_step);
+    if (pictures.damaged) events.damaged.insert(file);
+    for (std::string& record : pictures.records)
+      if (known.insert(record).second) events.pictures.push_back(std::move(record));
   }
-  return pictures;
+  return events;
+}
+
+// A damaged one stays under another name: somebody may want what is left of it.
+void RemoveEventFiles(const FormerEvents& events) {
+  for (const auto& file : events.files) {
+    if (events.damaged.contains(file)) {
+      std::filesystem::rename(file, file.parent_path() / DamagedName(file.filename().string()));
+    } else {
+      std::filesystem::remove(file);
+    }
+  }
 }
 
 }  // namespace
 
 MetricsLog::MetricsLog(const std::string& folder, int64_t last_step) : path_(folder + "/" + FileName()) {
   std::vector<MetricsLine> kept = ReadMetrics(path_);
+  const FormerEvents former = ReadEventFiles(folder, last_step);
   std::erase_if(kept, [&](const MetricsLine& line) { return line.step > last_step; });
+  WriteEvents(folder, kept, former.pictures);
+  RemoveEventFiles(former);
+  for (const auto& file : former.damaged)
+    warnings_.push_back(fmt::format("'{}' is damaged: pictures of the run are lost; what is left is in '{}'",
+                                    file.string(), DamagedName(file.filename().string())));
+
   std::string text;
   for (const MetricsLine& line : kept) text += ToJson(line);
   WriteFileAtomically(path_, text);
-
-  const std::vector<std::string> pictures = RemoveEventFiles(folder, last_step);
-  events_ = std::make_unique<EventFile>(folder);
-  for (const MetricsLine& line : kept) events_->Append(line.step, line.time, line.values);
-  for (const std::string& picture : pictures) events_->AppendRecord(picture);
-
   file_.reset(std::fopen(path_.c_str(), "ab"));
   if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+}
+
+// Whole, or not there.
+void MetricsLog::WriteEvents(const std::string& folder, const std::vector<MetricsLine>& lines,
+                             const std::vector<std::string>& pictures) {
+  events_ = std::make_unique<EventFile>(folder);
+  try {
+    for (const MetricsLine& line : lines) events_->Append(line.step, line.time, line.values);
+    for (const std::string& picture : pictures) events_->AppendRecord(picture);
+  } catch (const Error&) {
+    std::error_code ignored;
+    std::filesystem::remove(events_->path(), ignored);
+    throw;
+  }
 }
 
 void MetricsLog::Append(const MetricsLine& line) {
@@ -77,7 +114,7 @@ void MetricsLog::Append(const MetricsLine& line) {
 std::vector<MetricsLine> ReadMetrics(const std::string& path) {
   std::vector<MetricsLine> lines;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return lines;
-  const auto bytes = ReadFile(path, "metrics");
+  const auto bytes = ReadRegularFile(path, "metrics");
   std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   for (std::string text; std::getline(file, text);) {
     if (file.eof()) break;  // no newline: cut short

@@ -22,7 +22,8 @@ class MetricsLog {
  public:
   // Keeps what a previous process of the run logged up to `last_step` and drops the rest (also a line that
   // was cut short), so that a resumed run repeats no line. The event file is written anew from what is kept,
-  // and from the pictures in the former one.
+  // and from the pictures in the former one, which goes when all is written. Nothing changes where one of the
+  // files cannot be read.
   MetricsLog(const std::string& folder, int64_t last_step);
 
   void Append(const MetricsLine& line);
@@ -38,13 +39,20 @@ class MetricsLog {
     events_->AppendText(step, time, name, text);
   }
 
+  // What was found wrong with the files of a previous process.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
   static std::string FileName() { return "metrics.jsonl"; }
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  void WriteEvents(const std::string& folder, const std::vector<MetricsLine>& lines,
+                   const std::vector<std::string>& pictures);
+
   std::string path_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<std::FILE, Close> file_;
   std::unique_ptr<EventFile> events_;
 };

@@ -68,8 +68,9 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
   }
   result_.step = step_;
   result_.warnings = setup_.warnings;
-  if (records_ != nullptr)
-    result_.best = BestValidation(ReadMetrics(records_->folder + "/" + MetricsLog::FileName()));
+  if (records_ == nullptr) return;
+  for (const std::string& warning : records_->metrics.warnings()) Warn(warning, result_, observer_);
+  result_.best = BestValidation(ReadMetrics(records_->folder + "/" + MetricsLog::FileName()));
 }
 
 TrainResult Run::Train() {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsRunFolder(const std::string& folder) { return fs::exists(folder + "/" + run_file::kConfig); }
+bool IsRunFolder(const std::string& folder) { return fs::is_regular_file(folder + "/" + run_file::kConfig); }
 
 // Other programs have a config.toml, too: it must be one of ours before anything is removed.
 bool MayBeReplaced(const std::string& folder) {
@@ -35,10 +35,11 @@ bool MayBeReplaced(const std::string& folder) {
   }
 }
 
-void RemoveMatching(const fs::path& folder, bool (*matches)(const std::string& name)) {
+void AddMatching(const fs::path& folder, bool (*matches)(const std::string& name),
+                 std::vector<fs::path>& files) {
   if (!fs::is_directory(folder)) return;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (matches(entry.path().filename().string()) && !entry.is_directory()) fs::remove(entry.path());
+    if (matches(entry.path().filename().string()) && !entry.is_directory()) files.push_back(entry.path());
 }
 
 bool IsOfARun(const std::string& name) {
@@ -51,6 +52,15 @@ bool IsCheckpoint(const std::string& name) {
   constexpr std::string_view kStart = "step-", kEnd = ".ckpt";
   return name.size() > kStart.size() + kEnd.size() && name.starts_with(kStart) && name.ends_with(kEnd) &&
          name.find_first_not_of("0123456789", kStart.size()) == name.size() - kEnd.size();
+}
+
+// Those that ClearRun() removes, beside temporary ones.
+std::vector<fs::path> FilesOfRun(const std::string& folder) {
+  std::vector<fs::path> files;
+  if (const std::string base = folder + "/" + run_file::kBase; MayBeReplaced(base)) files = FilesOfRun(base);
+  AddMatching(fs::path(folder) / run_file::kCheckpoints, IsCheckpoint, files);
+  AddMatching(folder, IsOfARun, files);
+  return files;
 }
 
 }  // namespace
@@ -92,11 +102,26 @@ void MakeFolder(const std::string& folder) {
     throw Error(ErrorCode::kIo, fmt::format("cannot make the folder '{}': {}", folder, error.message()));
 }
 
+void CheckNotCleared(const TrainOptions& options, const std::string& folder) {
+  const std::vector<fs::path> files = FilesOfRun(folder);
+  std::error_code no_file;
+  for (const auto& [key, value] : GetOptions(SchemaOf<TrainOptions>(), &options)) {
+    const std::string path = FormatOption(value);
+    if (!fs::exists(path, no_file)) continue;
+    for (const fs::path& file : files)
+      if (fs::equivalent(path, file, no_file))
+        throw OptionError(key,
+                          fmt::format("reads '{}', a file of the run in '{}' that is to be replaced; copy it "
+                                      "elsewhere or choose another folder",
+                                      path, folder));
+  }
+}
+
 void ClearRun(const std::string& folder) {
-  if (const std::string base = folder + "/" + run_file::kBase; MayBeReplaced(base)) ClearRun(base);
+  if (const std::string base = folder + "/" + run_file::kBase; MayBeReplaced(base))
+    RemoveTemporaryFiles(base);
   RemoveTemporaryFiles(folder);
-  RemoveMatching(fs::path(folder) / run_file::kCheckpoints, IsCheckpoint);
-  RemoveMatching(folder, IsOfARun);
+  for (const fs::path& file : FilesOfRun(folder)) fs::remove(file);
 }
 
 void RequireRunFolder(const std::string& folder) {

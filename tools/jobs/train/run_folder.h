@@ -28,6 +28,8 @@ inline constexpr char kCheckpoints[] = "checkpoints";
 inline constexpr char kBase[] = "base";
 }  // namespace run_file
 
+struct TrainOptions;
+
 enum class ExistingRun { kRefuse, kReplace };
 
 // Only one process at a time trains in a run directory; the lock ends with the process, however it ends.
@@ -47,6 +49,9 @@ class FolderLock {
 void CheckUnused(const std::string& folder, ExistingRun existing);
 
 void MakeFolder(const std::string& folder);
+
+// Throws OptionError where an option names a file that ClearRun() would remove.
+void CheckNotCleared(const TrainOptions& options, const std::string& folder);
 
 // Removes the files of a run, and nothing else.
 void ClearRun(const std::string& folder);

@@ -187,6 +187,7 @@ TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observ
 TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder, ExistingRun existing,
                           Observer& observer) {
   CheckUnused(folder, existing);
+  CheckNotCleared(options, folder);
   RunSetup setup = SetUp(options, {}, observer);
   Announce(setup, observer);
   WarnOfFewHeldOut(setup, observer);

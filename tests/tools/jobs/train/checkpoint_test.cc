@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "ort_ed/error.h"
 #include "tests/support/file_contents.h"
@@ -144,6 +145,17 @@ TEST(CheckpointFolder, PassesOverADamagedNewestOneAndReplacesIt) {
   EXPECT_THAT(listener.warnings, ElementsAre(HasSubstr("step-20.ckpt' is not a usable checkpoint")));
   folder.Write(Example(15), 3);
   EXPECT_THAT(folder.Steps(), ElementsAre(10, 15));
+}
+
+TEST(CheckpointFolder, APipeIsNoCheckpoint) {
+  const TempDir dir;
+  const CheckpointFolder folder(dir.path());
+  folder.Write(Example(7), 3);
+  ASSERT_EQ(mkfifo(folder.MakePath(9).c_str(), 0600), 0);
+  Listener listener;
+  EXPECT_EQ(folder.ReadNewest(listener)->step, 7);
+  ASSERT_EQ(listener.warnings.size(), 1u);
+  EXPECT_THAT(listener.warnings[0], HasSubstr("it is a pipe"));
 }
 
 TEST(CheckpointFolder, AllDamagedIsAnError) {

@@ -1,5 +1,6 @@
 #include "tools/jobs/train/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "ort_ed/error.h"
 #include "tests/support/data_files.h"
@@ -191,7 +193,7 @@ TEST(EventFile, HistogramsAndPicturesReadBack) {
   EXPECT_EQ(records[2].counts.at("same").front(), 2);
   EXPECT_EQ(records[3].step, 8);
   EXPECT_TRUE(records[3].pictures.at("samples").starts_with("\x89PNG\r\n"));
-  EXPECT_EQ(ReadPictures(file.path(), 7).size(), 2u);
+  EXPECT_EQ(ReadPictures(file.path(), 7).records.size(), 2u);
 }
 
 TEST(EventFile, TextsReadBackAsTheTextPluginReadsThem) {
@@ -204,8 +206,8 @@ TEST(EventFile, TextsReadBackAsTheTextPluginReadsThem) {
   EXPECT_EQ(records[1].texts.at("rows/samples"), "| a |\n| --- |\n| 1 |\n");
   EXPECT_EQ(records[1].tensor_kinds.at("rows/samples"), 7);  // strings
   EXPECT_EQ(records[1].plugins.at("rows/samples"), "text");
-  EXPECT_EQ(ReadPictures(file.path(), 9).size(), 1u);
-  EXPECT_TRUE(ReadPictures(file.path(), 8).empty());
+  EXPECT_EQ(ReadPictures(file.path(), 9).records.size(), 1u);
+  EXPECT_TRUE(ReadPictures(file.path(), 8).records.empty());
 }
 
 TEST(MarkdownTable, HasTheTablesOwnCategories) {
@@ -260,6 +262,65 @@ TEST(MetricsLog, PicturesOutliveAResumedRun) {
   for (const Record& record : EventReader(EventFiles(dir)[0]).Records())
     if (!record.counts.empty()) steps.push_back(record.step);
   EXPECT_THAT(steps, ElementsAre(10, 20));
+}
+
+std::vector<int64_t> StepsOfHistograms(const TempDir& dir) {
+  std::vector<int64_t> steps;
+  for (const Record& record : EventReader(EventFiles(dir).at(0)).Records())
+    if (!record.counts.empty()) steps.push_back(record.step);
+  return steps;
+}
+
+// The event file of a run with a histogram at steps 10, 20 and 30.
+std::string LogHistograms(const TempDir& dir) {
+  MetricsLog log(dir.path(), 0);
+  for (const int64_t step : {10, 20, 30})
+    log.AppendHistogram(step, 1.5, "energy/data", std::vector<double>{1, 2});
+  return EventFiles(dir).at(0);
+}
+
+TEST(MetricsLog, AnEventFileThatCannotBeReadStays) {
+  const TempDir dir;
+  const std::string events = LogHistograms(dir);
+  std::filesystem::rename(events, dir.File("kept"));
+  std::filesystem::create_directory(events);
+  EXPECT_THROW(MetricsLog(dir.path(), 30), Error);
+  EXPECT_TRUE(std::filesystem::is_directory(events));
+  std::filesystem::remove(events);
+  ASSERT_EQ(mkfifo(events.c_str(), 0600), 0);
+  EXPECT_THROW(MetricsLog(dir.path(), 30), Error);  // and does not wait for somebody who writes
+  std::filesystem::remove(events);
+  std::filesystem::rename(dir.File("kept"), events);
+  const MetricsLog log(dir.path(), 30);
+  EXPECT_THAT(StepsOfHistograms(dir), ElementsAre(10, 20, 30));
+  EXPECT_TRUE(log.warnings().empty());
+}
+
+TEST(MetricsLog, PicturesBehindADamagedOneAreKept) {
+  const TempDir dir;
+  const std::string events = LogHistograms(dir);
+  std::fstream file(events, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(events) / 2));
+  file << "damage";
+  file.close();
+  const MetricsLog log(dir.path(), 30);
+  EXPECT_THAT(StepsOfHistograms(dir), ElementsAre(10, 30));
+  ASSERT_EQ(log.warnings().size(), 1u);
+  EXPECT_THAT(log.warnings()[0], HasSubstr("damaged"));
+  const auto kept = std::ranges::count_if(
+      std::filesystem::directory_iterator(dir.path()),
+      [](const auto& entry) { return entry.path().filename().string().starts_with("damaged."); });
+  EXPECT_EQ(kept, 1);
+}
+
+TEST(MetricsLog, APictureThatWasCutShortIsNoDamage) {
+  const TempDir dir;
+  const std::string events = LogHistograms(dir);
+  std::filesystem::resize_file(events, std::filesystem::file_size(events) - 3);
+  const MetricsLog log(dir.path(), 30);
+  EXPECT_THAT(StepsOfHistograms(dir), ElementsAre(10, 20));
+  EXPECT_TRUE(log.warnings().empty());
+  EXPECT_EQ(EventFiles(dir).size(), 1u);
 }
 
 TEST(MetricsLog, LinesReadBack) {

@@ -107,6 +107,28 @@ TEST_F(RunFolder, ClearingRemovesTheFilesOfARunAndNothingElse) {
   EXPECT_EQ(Files(), mine);
 }
 
+TEST_F(RunFolder, WhatATrainingReadsIsNotCleared) {
+  for (const char* name : {"config.toml", "model.onnx", "variables.toml", "checkpoints/step-7.ckpt",
+                           "rows.csv", "base/model.onnx"})
+    Touch(name);
+  const auto check = [&](auto TrainOptions::*part, auto member, const std::string& path) {
+    TrainOptions options;
+    options.*part.*member = path;
+    CheckNotCleared(options, folder_);
+  };
+  fs::create_symlink(dir_.File("model.onnx"), dir_.File("link"));
+  EXPECT_NO_THROW(check(&TrainOptions::data, &DataOptions::data, dir_.File("rows.csv")));
+  EXPECT_NO_THROW(check(&TrainOptions::data, &DataOptions::data, "synth:pinwheel"));
+  for (const char* name : {"variables.toml", "model.onnx", "checkpoints/../model.onnx", "link"}) {
+    EXPECT_THROW(check(&TrainOptions::data, &DataOptions::data, dir_.File(name)), OptionError) << name;
+    EXPECT_THROW(check(&TrainOptions::data, &DataOptions::validation, dir_.File(name)), OptionError) << name;
+  }
+  TrainOptions options;
+  options.network.model = Choice(dir_.File("model.onnx"));
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { CheckNotCleared(options, folder_); }, "model", "is to be replaced");
+}
+
 TEST_F(RunFolder, TemporaryFilesAreThoseThatAKilledProcessLeft) {
   for (const char* name :
        {"model.onnx.ort-ed-tmp-abc123", "checkpoints/step-8.ckpt.ort-ed-tmp-XyZ789", "model.onnx",

@@ -85,7 +85,7 @@ std::optional<Checkpoint> OpenFolder(const std::string& folder, Observer& observ
 
 onnx::ModelProto BestNetwork(const std::string& folder, const TrainResult& result) {
   const std::string best = folder + "/" + run_file::kBestModel;
-  const bool in_file = !folder.empty() && result.best.known() && std::filesystem::exists(best);
+  const bool in_file = !folder.empty() && result.best.known() && std::filesystem::is_regular_file(best);
   if (in_file) return LoadedModel(best).proto();
   return result.best_model ? *result.best_model : result.model;
 }
