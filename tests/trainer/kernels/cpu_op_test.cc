@@ -23,12 +23,12 @@ struct FailingOp {
 };
 
 TEST(CpuOpTest, WhatATaskThrowsIsTheErrorOfTheCall) {
-  onnx::ModelProto model = ParseModel("(float[3] x) => (float[3] y) { y = test.Failing(x) }");
+  onnx::ModelProto model = ParseModel("(float[3] x) => (float[3] y) { y = ort_ed.Failing(x) }");
   onnx::OperatorSetIdProto& opset = *model.add_opset_import();
-  opset.set_domain("test");
+  opset.set_domain("ort_ed");
   opset.set_version(1);
   const Registered<FailingOp> op;
-  Ort::CustomOpDomain domain("test");
+  Ort::CustomOpDomain domain("ort_ed");
   domain.Add(&op);
   Ort::SessionOptions options = MakeSessionOptions({}, 2);
   options.Add(domain);

@@ -96,6 +96,7 @@ TEST_F(Length, OneOfThreeDecides) {
 
 // Whatever the clock gave, the record gives the same run.
 TEST_F(Length, ATimeBecomesStepsThatRepeatTheRun) {
+  options_.contrast.method = "bernoulli";
   options_.run.time = Period{.seconds = 0.2};
   const TrainResult result = Fit(options_, "run");
   const TrainOptions recorded = Recorded("run");
@@ -106,6 +107,7 @@ TEST_F(Length, ATimeBecomesStepsThatRepeatTheRun) {
 }
 
 TEST_F(Length, ATimeThatIsInterruptedGoesOnWithItsSteps) {
+  options_.contrast.method = "bernoulli";
   options_.run.time = Period{.seconds = 0.2};
   Stopper counting(0);
   EXPECT_FALSE(TrainInFolder(options_, dir_.File("run"), ExistingRun::kRefuse, counting).complete);

@@ -32,6 +32,7 @@ class Training : public ::testing::Test {
     options_.data.data = dir_.File("rows.csv");
     options_.data.validation_fraction = 0;
     options_.network.model = {"mlp", {{"hidden", "4"}}};
+    options_.contrast.method = "bernoulli";
     options_.run.threads = 1;
   }
 
