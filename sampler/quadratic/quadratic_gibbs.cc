@@ -80,10 +80,12 @@ class SweepGroup {
     SweepDoubles values;
     EvaluateRows(MakeSweepEnergy(energy), states_.data(), values, nullptr);
     states_.Store(chains_.states, group_);
-    for (int64_t chain = first(); chain < last(); ++chain) {
+    for (int64_t chain = first(); chain < last(); ++chain)
       chains_.energies[chain] = energy.constant() + values.row[chain - first()];
-      chains_.base_energies[chain] = target_.base->independent()->Energy(chains_.state(chain));
-    }
+    const int64_t count = last() - first();
+    target_.base->independent()->Energy(std::span<const float>(chains_.states)
+                                            .subspan(first() * chains_.dimension, count * chains_.dimension),
+                                        std::span(chains_.base_energies).subspan(first(), count));
   }
 
   int64_t first() const { return group_ * kSweepRows; }
