@@ -348,9 +348,13 @@ TEST_F(TrainCommand, KeepsTheBestModelAndEndsWhenItsPatienceDoes) {
 }
 
 TEST_F(TrainCommand, StopsAtASignalAndTellsHowToGoOn) {
-  const Arguments options = {"--steps", "2000", "--log-every", "10", "--checkpoint-every", "0"};
+  const Arguments options = {"--steps",       "20000", "--log-every",        "10", "--base-steps", "50",
+                             "--base-hidden", "8",     "--checkpoint-every", "0"};
   CommandProcess process(Small("run", options));
-  while (process.Running() && Metrics("run").empty())
+  const auto first_step_is_done = [&] {
+    return std::ranges::any_of(Metrics("run"), [](const auto& line) { return line["step"] > 0; });
+  };
+  while (process.Running() && !first_step_is_done())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   process.Signal(SIGHUP);
   const CommandResult stopped = process.Wait();
