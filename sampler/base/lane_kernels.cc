@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "runtime/support/instruction_set.h"
 #include "sampler/base/lanes.h"
 
 #define LANE_KERNELS kPortableLaneKernels
@@ -9,7 +10,7 @@ namespace ort_ed {
 
 const LaneKernels& BestLaneKernels() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kAvx2LaneKernels;
+  if (UsableInstructions() >= InstructionSet::kAvx2) return kAvx2LaneKernels;
 #endif
   return kPortableLaneKernels;
 }

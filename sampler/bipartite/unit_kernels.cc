@@ -1,5 +1,7 @@
 #include "sampler/bipartite/unit_kernels.h"
 
+#include "runtime/support/instruction_set.h"
+
 #define UNIT_KERNELS kPortableUnitKernels
 #define UNIT_BYTES 16
 #include "sampler/bipartite/unit_kernels.inc"
@@ -8,7 +10,7 @@ namespace ort_ed {
 
 const UnitKernels& BestUnitKernels() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kAvx2UnitKernels;
+  if (UsableInstructions() >= InstructionSet::kAvx2) return kAvx2UnitKernels;
 #endif
   return kPortableUnitKernels;
 }

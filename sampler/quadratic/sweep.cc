@@ -1,3 +1,4 @@
+#include "runtime/support/instruction_set.h"
 #include "sampler/quadratic/sweep_kernels.h"
 
 #define SWEEP_KERNEL(name) name##Portable
@@ -7,14 +8,15 @@
 namespace ort_ed {
 
 #if defined(__x86_64__)
-void RunSweep(const Sweep& sweep) {
-  (__builtin_cpu_supports("avx2") ? RunSweepAvx2 : RunSweepPortable)(sweep);
-}
+namespace {
+bool HasAvx2() { return UsableInstructions() >= InstructionSet::kAvx2; }
+}  // namespace
+
+void RunSweep(const Sweep& sweep) { (HasAvx2() ? RunSweepAvx2 : RunSweepPortable)(sweep); }
 
 void EvaluateRows(const SweepEnergy& energy, const SweepBits* states, SweepDoubles& energies,
                   SweepFloats* gradients) {
-  (__builtin_cpu_supports("avx2") ? EvaluateRowsAvx2 : EvaluateRowsPortable)(energy, states, energies,
-                                                                             gradients);
+  (HasAvx2() ? EvaluateRowsAvx2 : EvaluateRowsPortable)(energy, states, energies, gradients);
 }
 #else
 void RunSweep(const Sweep& sweep) { RunSweepPortable(sweep); }

@@ -288,15 +288,5 @@ TEST_F(Score, MisuseIsExitCodeTwo) {
   EXPECT_EQ(RunOrtEd({"score", model_, rows_, "--json", "-o", "-"}).exit_code, 2);
 }
 
-TEST(Devices, ListsTheCpuAndCuda) {
-  const CommandResult text = RunOrtEd({"devices"});
-  EXPECT_EQ(text.exit_code, 0);
-  EXPECT_THAT(text.out, AllOf(HasSubstr("ONNX Runtime"), HasSubstr("cpu"), HasSubstr("cuda")));
-  EXPECT_EQ(text.err, "");
-  const auto json = nlohmann::json::parse(RunOrtEd({"devices", "--json"}).out);
-  EXPECT_EQ(json["devices"][0]["name"], "cpu");
-  EXPECT_EQ(json["devices"][0]["usable"], true);
-}
-
 }  // namespace
 }  // namespace ort_ed

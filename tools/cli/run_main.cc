@@ -8,6 +8,7 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "runtime/support/input_wait.h"
+#include "runtime/support/instruction_set.h"
 #include "runtime/support/large_buffers.h"
 #include "runtime/support/named.h"
 #include "runtime/support/text.h"
@@ -85,6 +86,7 @@ int RunCommand(const std::vector<std::string>& words) {
     return kDone;
   }
   const GivenOptions given = ParseArguments(command, {words.begin() + 1, words.end()});
+  UsableInstructions();  // a wrong name in the environment is told before any work begins
   try {
     command.run(given);
   } catch (const OptionError& error) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ort_ed/device.h"
+#include "runtime/support/instruction_set.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
 
@@ -44,8 +45,10 @@ void RunDevices(const DevicesCommand& command) {
     const SilencedStderr silence;
     return ListDevices();
   }();
+  const std::string instructions = InstructionSetName(UsableInstructions());
   if (command.json) {
     nlohmann::ordered_json json = {{"onnxruntime", OnnxRuntimeVersion()},
+                                   {"instructions", instructions},
                                    {"devices", nlohmann::json::array()}};
     for (const DeviceStatus& device : devices)
       json["devices"].push_back(
@@ -53,7 +56,7 @@ void RunDevices(const DevicesCommand& command) {
     std::cout << JsonText(json) << "\n";
     return;
   }
-  std::cout << fmt::format("ONNX Runtime {}\n", OnnxRuntimeVersion());
+  std::cout << fmt::format("ONNX Runtime {}; our own kernels use {}\n", OnnxRuntimeVersion(), instructions);
   for (const DeviceStatus& device : devices)
     std::cout << fmt::format("  {:<12}{}\n", device.name,
                              device.usable ? "usable" : "not usable: " + device.reason);

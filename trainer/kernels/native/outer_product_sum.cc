@@ -60,7 +60,7 @@ void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, 
                                 size_t block_rows) const {
   const size_t whole = right_columns_ / panel_, rest = right_columns_ % panel_;
   const size_t block_size = block_rows * panel_;
-  const auto copy_blocks = panel_ == 16 ? CopyBlocks<16> : CopyBlocks<8>;
+  const auto copy_blocks = panel_ == 32 ? CopyBlocks<32> : panel_ == 16 ? CopyBlocks<16> : CopyBlocks<8>;
   for (size_t r = 0; r < rows; ++r, right += stride, packed += panel_) {
     copy_blocks(whole, right, packed, block_size);
     if (rest == 0) continue;

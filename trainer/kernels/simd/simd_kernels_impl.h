@@ -74,11 +74,16 @@ void OuterProducts(size_t count, const float* left, const float* const* right, s
   }
 }
 
-// A square of kLanes x kLanes.
+// Larger ones would not fit the registers better.
+constexpr int kSquare = kLanes < 8 ? kLanes : 8;
+using Line = float __attribute__((vector_size(4 * kSquare)));
+using UnalignedLine = float __attribute__((vector_size(4 * kSquare), aligned(4), may_alias));
+
+// A square of kSquare x kSquare.
 inline void TransposeSquare(const float* in, size_t in_stride, float* out, size_t out_stride) {
-  Floats a[kLanes], b[kLanes];
-  for (int i = 0; i < kLanes; ++i) a[i] = Load(in + i * in_stride);
-#if ORT_ED_SIMD_LANES == 8
+  Line a[kSquare], b[kSquare];
+  for (int i = 0; i < kSquare; ++i) a[i] = *reinterpret_cast<const UnalignedLine*>(in + i * in_stride);
+#if ORT_ED_SIMD_LANES >= 8
   for (int i = 0; i < 8; i += 2) {
     b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
     b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -94,33 +99,33 @@ inline void TransposeSquare(const float* in, size_t in_stride, float* out, size_
     b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 #else
-  static_assert(kLanes == 4);
-  const Floats c0 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5);
-  const Floats c1 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7);
-  const Floats c2 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5);
-  const Floats c3 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
+  static_assert(kSquare == 4);
+  const Line c0 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5);
+  const Line c1 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7);
+  const Line c2 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5);
+  const Line c3 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
   b[0] = __builtin_shufflevector(c0, c2, 0, 1, 4, 5);
   b[1] = __builtin_shufflevector(c0, c2, 2, 3, 6, 7);
   b[2] = __builtin_shufflevector(c1, c3, 0, 1, 4, 5);
   b[3] = __builtin_shufflevector(c1, c3, 2, 3, 6, 7);
 #endif
-  for (int i = 0; i < kLanes; ++i) Store(out + i * out_stride, b[i]);
+  for (int i = 0; i < kSquare; ++i) *reinterpret_cast<UnalignedLine*>(out + i * out_stride) = b[i];
 }
 
 // Squares that overlap the one before cover the rest, so only a matrix narrower than a square goes by
 // elements.
 void Transpose(size_t rows, size_t columns, const float* in, size_t in_stride, float* out,
                size_t out_stride) {
-  if (rows < kLanes || columns < kLanes) {
+  if (rows < kSquare || columns < kSquare) {
     for (size_t r = 0; r < rows; ++r) {
       for (size_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
     }
     return;
   }
-  for (size_t r = 0; r < rows; r += kLanes) {
-    const size_t row = r + kLanes <= rows ? r : rows - kLanes;
-    for (size_t c = 0; c < columns; c += kLanes) {
-      const size_t column = c + kLanes <= columns ? c : columns - kLanes;
+  for (size_t r = 0; r < rows; r += kSquare) {
+    const size_t row = r + kSquare <= rows ? r : rows - kSquare;
+    for (size_t c = 0; c < columns; c += kSquare) {
+      const size_t column = c + kSquare <= columns ? c : columns - kSquare;
       TransposeSquare(in + row * in_stride + column, in_stride, out + column * out_stride + row, out_stride);
     }
   }
@@ -153,6 +158,11 @@ inline Two<T> operator/(Two<T> x, Two<T> y) {
 inline Floats Clamped(Floats x, float limit) {
 #if ORT_ED_SIMD_LANES == 8
   return __builtin_ia32_minps256(All(limit), __builtin_ia32_maxps256(All(-limit), x));
+#elif ORT_ED_SIMD_LANES == 16
+  constexpr uint16_t kAll = 0xffff;
+  constexpr int kCurrentRounding = 4;
+  const Floats above = __builtin_ia32_maxps512_mask(All(-limit), x, x, kAll, kCurrentRounding);
+  return __builtin_ia32_minps512_mask(All(limit), above, above, kAll, kCurrentRounding);
 #else
   x = x < -limit ? All(-limit) : x;
   return x > limit ? All(limit) : x;
@@ -207,14 +217,22 @@ inline Several SigmoidOfMinus(Several x) { return Same(1) / (Same(1) + Exp(x)); 
 
 inline Floats LoadSome(const float* p, int n, float rest = 0) {
   if (n == kLanes) return Load(p);
+#if ORT_ED_SIMD_LANES == 16
+  return __builtin_ia32_loadups512_mask(p, All(rest), static_cast<uint16_t>((1 << n) - 1));
+#else
   Floats v = All(rest);
   for (int i = 0; i < n; ++i) v[i] = p[i];
   return v;
+#endif
 }
 
 inline void StoreSome(float* p, Floats v, int n) {
   if (n == kLanes) return Store(p, v);
+#if ORT_ED_SIMD_LANES == 16
+  __builtin_ia32_storeups512_mask(p, v, static_cast<uint16_t>((1 << n) - 1));
+#else
   for (int i = 0; i < n; ++i) p[i] = v[i];
+#endif
 }
 
 // Applies f(first, elements) to whole vectors and to the rest.
