@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 #include "sampler/base/lanes.h"
 
 #define LANE_KERNELS kPortableLaneKernels

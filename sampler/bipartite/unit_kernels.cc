@@ -1,6 +1,6 @@
 #include "sampler/bipartite/unit_kernels.h"
 
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 
 #define UNIT_KERNELS kPortableUnitKernels
 #define UNIT_BYTES 16

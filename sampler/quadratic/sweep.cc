@@ -1,4 +1,4 @@
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 #include "sampler/quadratic/sweep_kernels.h"
 
 #define SWEEP_KERNEL(name) name##Portable

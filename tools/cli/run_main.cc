@@ -7,8 +7,8 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
+#include "runtime/simd/instruction_set.h"
 #include "runtime/support/input_wait.h"
-#include "runtime/support/instruction_set.h"
 #include "runtime/support/large_buffers.h"
 #include "runtime/support/named.h"
 #include "runtime/support/text.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "ort_ed/device.h"
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
 

@@ -1,6 +1,6 @@
 #include "trainer/kernels/simd/simd_kernels.h"
 
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 
 namespace ort_ed {
 

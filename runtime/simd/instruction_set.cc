@@ -1,4 +1,4 @@
-#include "runtime/support/instruction_set.h"
+#include "runtime/simd/instruction_set.h"
 
 #include <algorithm>
 #include <array>
