@@ -119,7 +119,7 @@ TEST(EbGfn, GoesOnFromWhatItSaved) {
 TEST(EbGfn, RefusesToGoOnWithoutItsPolicy) {
   const auto source = MakeNegatives(Method(), Rows());
   ExpectError(
-      ErrorCode::kInvalidArgument, [&] { Train(*source, *Energy(), 3, 4); }, "lacks the policy");
+      ErrorCode::kInvalidArgument, [&] { Train(*source, *Energy(), 3, 4); }, "lacks the sampler's networks");
   ContrastiveBatch batch(1, 1, kDimension, false);
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { source->Fill({}, batch); }, "energy");

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "models/policy/construction_policy.h"
-#include "ort_ed/error.h"
+#include "trainer/negatives/learned_sampler/learned_sampler.h"
 #include "trainer/policy/policy_learner.h"
 
 namespace ort_ed {
@@ -20,17 +20,16 @@ constexpr uint32_t kBuildPurpose = 0x47464E42;        // "GFNB"
 constexpr uint32_t kTakeApartPurpose = 0x47464E54;    // "GFNT"
 constexpr uint32_t kReconstructPurpose = 0x47464E52;  // "GFNR"
 constexpr uint32_t kAcceptPurpose = 0x47464E41;       // "GFNA"
-constexpr char kPolicyFile[] = "policy.onnx";
 
 enum class Acceptance { kBarker, kMetropolis };
 
-class EbGfn final : public NegativeSource {
+class EbGfn final : public LearnedSampler<PolicyLearner> {
  public:
   struct Options {
     PolicyOptions policy;
     Acceptance acceptance = Acceptance::kBarker;
     double growth = 1;
-    double validation_epsilon = 0.1;
+    Validation validation;
 
     static void Describe(Declare<Options>& declare) {
       declare.All(&Options::policy);
@@ -39,52 +38,25 @@ class EbGfn final : public NegativeSource {
               "of a negative that the policy proposes, else the row itself: barker, metropolis");
       declare("growth", &Options::growth, "(0, 1]",
               "part of the training in which the variables that are built anew grow from one to all");
-      declare("validation_epsilon", &Options::validation_epsilon, "(0, 1)",
-              "validation: energy discrepancy with bits flipped with this probability");
+      declare.All(&Options::validation);
     }
   };
 
   EbGfn(const Options& options, const RowContext& rows)
-      : options_(options),
-        dimension_(rows.dimension),
-        policy_(std::make_unique<PolicyLearner>(options.policy, rows)),
-        validation_(MakeNegatives({"bernoulli", {{"epsilon", options.validation_epsilon}}}, rows)) {}
+      : LearnedSampler("policy.onnx", std::make_unique<PolicyLearner>(options.policy, rows),
+                       options.validation, rows),
+        options_(options),
+        dimension_(rows.dimension) {}
 
-  Shape shape(int64_t requested) const override { return {requested, false}; }
-  Needs needs() const override { return {.energy = true}; }
-  NegativeSource& validation() override { return *validation_; }
   OptionMap Describe(double) const override { return GetOptions(SchemaOf<Options>(), &options_); }
-
-  void Fill(const StepView& view, ContrastiveBatch& batch) override {
-    if (view.energy == nullptr)
-      throw Error(ErrorCode::kInvalidArgument, "eb-gfn needs the energy of the model as it is now");
-    if (view.step > 0 && !begun_)
-      throw Error(ErrorCode::kInvalidArgument, "the training state lacks the policy");
-    begun_ = true;
-    LearnPolicy(view, batch);
-    DrawNegatives(view, batch);
-  }
-
   std::map<std::string, double> Metrics() const override {
-    return {{"policy_loss", policy_loss_}, {"acceptance", acceptance_}, {"log_z", policy_->log_z()}};
-  }
-  std::map<std::string, std::string> Companions() const override {
-    return {{kPolicyFile, policy_->Deploy()}};
-  }
-
-  std::vector<StateTensor> Save() const override { return policy_->Save(); }
-  void Load(std::span<const StateTensor> state) override {
-    policy_->Load(state);
-    begun_ = true;
+    return {{"policy_loss", policy_loss_}, {"acceptance", acceptance_}, {"log_z", learner().log_z()}};
   }
 
  private:
-  static std::vector<RandomStream> Streams(const StepView& view, uint32_t purpose, int64_t first,
-                                           int64_t count) {
-    std::vector<RandomStream> streams;
-    for (int64_t row = first; row < first + count; ++row)
-      streams.emplace_back(view.seed, purpose, static_cast<uint64_t>(view.step), static_cast<uint64_t>(row));
-    return streams;
+  void LearnAndDraw(const StepView& view, ContrastiveBatch& batch) override {
+    LearnPolicy(view, batch);
+    DrawNegatives(view, batch);
   }
 
   static std::vector<double> Energies(const StepView& view, std::span<const uint8_t> rows) {
@@ -100,11 +72,11 @@ class EbGfn final : public NegativeSource {
       data.insert(data.end(), batch.Positive(i).begin(), batch.Positive(i).end());
     auto building = Streams(view, kBuildPurpose, view.first_row, batch.positives);
     auto taking = Streams(view, kTakeApartPurpose, view.first_row, batch.positives);
-    ConstructionPaths paths = BuildRows(policy_->view(), building);
-    const ConstructionPaths of_data = TakeApart(policy_->view(), data, taking);
+    ConstructionPaths paths = BuildRows(learner().view(), building);
+    const ConstructionPaths of_data = TakeApart(learner().view(), data, taking);
     paths.ends.insert(paths.ends.end(), of_data.ends.begin(), of_data.ends.end());
     paths.order.insert(paths.order.end(), of_data.order.begin(), of_data.order.end());
-    policy_loss_ = policy_->Learn(paths, Energies(view, paths.ends), view.step + 1);
+    policy_loss_ = learner().Learn(paths, Energies(view, paths.ends), view.step + 1);
   }
 
   void DrawNegatives(const StepView& view, ContrastiveBatch& batch) {
@@ -114,7 +86,7 @@ class EbGfn final : public NegativeSource {
       for (int64_t j = 0; j < m; ++j)
         starts.insert(starts.end(), batch.Positive(i).begin(), batch.Positive(i).end());
     auto random = Streams(view, kReconstructPurpose, view.first_row * m, count);
-    const Reconstruction proposed = Reconstruct(policy_->view(), starts, VariablesAnew(view), random);
+    const Reconstruction proposed = Reconstruct(learner().view(), starts, VariablesAnew(view), random);
     const std::vector<double> before = Energies(view, starts), after = Energies(view, proposed.rows);
     auto accepting = Streams(view, kAcceptPurpose, view.first_row * m, count);
     int64_t accepted = 0;
@@ -140,9 +112,6 @@ class EbGfn final : public NegativeSource {
 
   Options options_;
   int64_t dimension_;
-  std::unique_ptr<PolicyLearner> policy_;
-  std::unique_ptr<NegativeSource> validation_;
-  bool begun_ = false;
   double policy_loss_ = 0, acceptance_ = 0;
 };
 
