@@ -116,7 +116,6 @@ std::optional<AutoregressiveDescription> ParseBase(const Entries& entries) {
     base.orders.resize(static_cast<size_t>(networks));
   }
   if (const std::string* view = Find(entries, metadata_key::kBaseView)) base.view = ParseView(*view);
-  if (base.view && networks > 1) Reject(metadata_key::kBase, *text, "one network, since it has a view");
   return base;
 }
 

@@ -102,7 +102,7 @@ class Network {
     } else {
       log_odds = log_odds + Bias("output", context_.dimension);
     }
-    if (options.view.active()) log_odds = log_odds + ViewLogOdds(context_, options.view);
+    if (options.view.active()) log_odds = log_odds + ViewLogOdds(context_, options.view, number_);
     return Surprise(context_.x, log_odds, context_.variables);
   }
 
@@ -146,20 +146,22 @@ Value Mixture(const Value& energies) {
   return Squeeze(lowest - Log(ReduceMean(Exp(lowest - energies), {1}, /*keep_dimensions=*/true)), {1});
 }
 
+std::vector<int64_t> MakeOrder(const EnergyContext& context, const MadeOptions& options, int64_t number) {
+  if (options.view.active() && number > 0) return OrderFromCorner(context.image_shape, number);
+  return MakeOrder(number == 0 ? options.order : kRandomOrder, context.variables.size(), context.initialiser);
+}
+
 Value MadeEnergy(const EnergyContext& context, const MadeOptions& options) {
   GraphBuilder& graph = *context.x.graph;
   std::vector<std::vector<int64_t>> orders;
   std::vector<Value> energies;
   for (int64_t number = 0; number < options.orders; ++number) {
-    const std::string& order = number == 0 ? options.order : kRandomOrder;
-    orders.push_back(MakeOrder(order, context.variables.size(), context.initialiser));
+    orders.push_back(MakeOrder(context, options, number));
     energies.push_back(Network(context, number, orders.back()).Energy(options));
   }
-  if (options.view.active() &&
-      (options.orders > 1 || !std::ranges::is_sorted(orders[0]) || !context.variables.all_binary()))
-    throw OptionError(
-        "view",
-        "needs one network of pixels that are 0 or 1, in ascending order: it looks at those before each one");
+  if (options.view.active() && (!std::ranges::is_sorted(orders[0]) || !context.variables.all_binary()))
+    throw OptionError("view",
+                      "needs pixels that are 0 or 1, in ascending order: it looks at those before each one");
   NoteBase(graph.model(), std::ssize(options.hidden), orders);
   if (energies.size() == 1) return energies[0];
   for (Value& energy : energies) energy = Unsqueeze(energy, {1});
@@ -174,7 +176,8 @@ void MadeOptions::Describe(Declare<MadeOptions>& declare) {
   declare("order", &Self::order, "ORDER",
           "ascending, random or a list of numbers with commas: each variable depends on those before it");
   declare("orders", &Self::orders, "[1, 100]",
-          "networks in the mixture, each further one in a random order of its own");
+          "networks in the mixture, each further one in a random order of its own, or with `view` from "
+          "another corner of the image");
   declare.All(&Self::view);
 }
 

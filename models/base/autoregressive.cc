@@ -64,6 +64,21 @@ bool HasNetwork(const onnx::ModelProto& model, int64_t network) {
   return std::ranges::find(initialisers, OutputBias(network), &onnx::TensorProto::name) != initialisers.end();
 }
 
+// Of all networks, whose layers 1, 2, ... are called so and have a bias.
+std::vector<HiddenLayer> FindLayers(const onnx::ModelProto& model, std::string (*name)(int64_t, int64_t)) {
+  const auto& initialisers = model.graph().initializer();
+  std::vector<HiddenLayer> layers;
+  for (int64_t network = 0; HasNetwork(model, network); ++network) {
+    for (int64_t layer = 1;; ++layer) {
+      const std::string tensor = name(network, layer);
+      const auto bias = std::ranges::find(initialisers, tensor + ".bias", &onnx::TensorProto::name);
+      if (bias == initialisers.end()) break;
+      layers.push_back({tensor, ElementCount(*bias)});
+    }
+  }
+  return layers;
+}
+
 bool HasBase(const onnx::ModelProto& model) {
   return !GetMetadata(model, metadata_key::kBaseMean).empty() ||
          !GetMetadata(model, metadata_key::kBase).empty();
@@ -100,18 +115,15 @@ std::string HiddenTensor(int64_t network, int64_t layer) {
   return kBaseTensorPrefix + BaseNetworkPrefix(network) + "hidden" + std::to_string(layer);
 }
 
+std::string ViewBlockTensor(int64_t network, int64_t block) {
+  return kBaseTensorPrefix + BaseNetworkPrefix(network) + "view_block" + std::to_string(block);
+}
+
 std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model) {
-  const auto& initialisers = model.graph().initializer();
-  std::vector<HiddenLayer> layers;
-  for (int64_t network = 0; HasNetwork(model, network); ++network) {
-    for (int64_t layer = 1;; ++layer) {
-      const std::string tensor = HiddenTensor(network, layer);
-      const auto bias = std::ranges::find(initialisers, tensor + ".bias", &onnx::TensorProto::name);
-      if (bias == initialisers.end()) break;
-      layers.push_back({tensor, ElementCount(*bias)});
-    }
-  }
-  return layers;
+  return FindLayers(model, HiddenTensor);
+}
+std::vector<HiddenLayer> ViewBlocks(const onnx::ModelProto& model) {
+  return FindLayers(model, ViewBlockTensor);
 }
 
 void SetOutputBias(onnx::ModelProto& model, std::span<const float> means, const Variables& variables) {

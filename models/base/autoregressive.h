@@ -37,14 +37,17 @@ void NoteNormalised(onnx::ModelProto& model);
 inline constexpr char kMaskedParameters[] = "base/*.weight";
 inline constexpr char kBaseParameters[] = "base/*";
 
-// What hidden layer 1, 2, ... of network 0, 1, ... is called in the graph.
+// What hidden layer 1, 2, ... of network 0, 1, ... is called in the graph, and what is within block 1, 2, ...
+// of its view.
 std::string HiddenTensor(int64_t network, int64_t layer);
+std::string ViewBlockTensor(int64_t network, int64_t block);
 struct HiddenLayer {
   std::string tensor;
-  int64_t units = 0;
+  int64_t units = 0;  // [batch, units], or [batch, units, height, width] within a view
 };
 // Of all networks of a normalised model.
 std::vector<HiddenLayer> HiddenLayers(const onnx::ModelProto& model);
+std::vector<HiddenLayer> ViewBlocks(const onnx::ModelProto& model);
 
 // The energies of the networks of a mixture, [batch, networks], are a tensor of the graph.
 inline constexpr char kNetworkEnergies[] = "base/energies";

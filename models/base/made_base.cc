@@ -23,7 +23,8 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
   declare("base_order", &Self::base_order, "ORDER",
           "in which the base draws the variables, each by those before it: ascending, random or a list");
   declare("base_orders", &Self::base_orders, "[1, 100]",
-          "networks that the base is a mixture of, each further one in a random order of its own");
+          "networks that the base is a mixture of, each further one in a random order of its own, or with "
+          "`base_view` from another corner of the image");
   declare(
       "base_view", &Self::base_view, "HxW",
       "of images: pixels above and to the left that a part of the base with shared weights sees, e.g. 7x15");
@@ -31,6 +32,9 @@ void MadeBaseOptions::Describe(Declare<MadeBaseOptions>& declare) {
       .When("base_view", "*");
   declare("base_blocks", &Self::base_blocks, "[0, 100]", "its residual blocks").When("base_view", "*");
   declare("base_dropout", &Self::base_dropout, "[0, 1)", "share of its hidden units left out of each row");
+  declare("base_view_dropout", &Self::base_view_dropout, "[0, 1)",
+          "share of the features of its view left out of each row")
+      .When("base_view", "*");
   declare("base_l1", &Self::base_l1, "[0, inf)", "penalty on the sizes of its weights: many become 0")
       .Default("2 / rows to train on");
   declare("base_weight_decay", &Self::base_weight_decay, "[0, inf)", "of the base's weights");

@@ -19,6 +19,7 @@ struct MadeBaseOptions {
   int64_t base_maps = ViewOptions().maps;
   int64_t base_blocks = ViewOptions().blocks;
   double base_dropout = 0.3;
+  double base_view_dropout = 0;
   std::optional<double> base_l1;
   double base_weight_decay = 0;
   std::optional<int64_t> base_steps;

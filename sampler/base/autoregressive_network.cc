@@ -108,8 +108,8 @@ void AutoregressiveNetwork::ReadTensors(const AutoregressiveTensors& tensors) {
   direct_ = Transposed(tensors.direct, d, d, bit, bit, slots_before, "direct.weight");
   if (!tensors.view) return;
   view_.emplace(*tensors.view);
-  if (!variables_.all_binary() || view_->pixels() != d || !std::ranges::is_sorted(order_))
-    Refuse("a view needs an image of as many pixels as there are variables, in ascending order");
+  if (!variables_.all_binary() || view_->pixels() != d)
+    Refuse("a view needs an image of as many pixels as there are variables");
 }
 
 AutoregressiveNetwork::Block::Block(const AutoregressiveNetwork& network)

@@ -21,7 +21,8 @@ std::vector<float> BaseDistribution::DrawRows(uint64_t seed, uint64_t first_row,
 
 namespace {
 
-ViewTensors ReadView(const EnergyModel& model, const ViewDescription& description) {
+ViewTensors ReadView(const EnergyModel& model, const ViewDescription& description,
+                     const std::string& prefix) {
   ViewTensors tensors{.height = description.height,
                       .width = description.width,
                       .view_height = description.view_height,
@@ -31,10 +32,11 @@ ViewTensors ReadView(const EnergyModel& model, const ViewDescription& descriptio
                       .blocks = {},
                       .output = {}};
   const auto layer = [&](const std::string& name) {
-    return ViewTensors::Layer{model.BaseTensor(name + ".weight"), model.BaseTensor(name + ".bias")};
+    return ViewTensors::Layer{model.BaseTensor(prefix + name + ".weight"),
+                              model.BaseTensor(prefix + name + ".bias")};
   };
   tensors.view = layer("view");
-  tensors.places = model.BaseTensor("view_place");
+  tensors.places = model.BaseTensor(prefix + "view_place");
   for (int64_t k = 1; k <= description.blocks; ++k) {
     const std::string name = "view_block" + std::to_string(k);
     tensors.blocks.push_back({layer(name), layer(name + "_mix")});
@@ -63,7 +65,7 @@ AutoregressiveTensors ReadNetwork(const EnergyModel& model, int64_t network) {
   tensors.output = std::move(output.weight);
   tensors.output_bias = std::move(output.bias);
   tensors.direct = model.BaseTensor(prefix + "direct.weight");
-  if (learned.view) tensors.view = ReadView(model, *learned.view);
+  if (learned.view) tensors.view = ReadView(model, *learned.view, prefix);
   return tensors;
 }
 

@@ -11,8 +11,9 @@ constexpr uint32_t kDropoutPurpose = 0x44524F50;  // "DROP"
 
 std::vector<float> DrawDropout(const DropoutOptions& options, size_t layer, int64_t step, int64_t rows) {
   const int64_t units = options.layers[layer].units;
-  const auto kept = static_cast<float>(1 / (1 - options.rate));
-  const auto threshold = static_cast<uint32_t>(options.rate * 65536);
+  const double rate = options.layers[layer].rate;
+  const auto kept = static_cast<float>(1 / (1 - rate));
+  const auto threshold = static_cast<uint32_t>(rate * 65536);
   std::vector<float> factors(static_cast<size_t>(rows * units));
   float* factor = factors.data();
   for (int64_t row = 0; row < rows; ++row) {

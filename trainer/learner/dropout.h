@@ -10,15 +10,14 @@ namespace ort_ed {
 // so that the mean is the same. Not in validations, and not in what is deployed.
 struct DropoutOptions {
   struct Layer {
-    std::string tensor;  // [batch, units]
+    std::string tensor;  // [batch, units], or [batch, units, height, width]: whole feature maps of images
     int64_t units = 0;
+    double rate = 0;
+    bool of_images = false;
   };
 
-  double rate = 0;
   std::vector<Layer> layers = {};
   uint64_t seed = 0;
-
-  bool active() const { return rate > 0 && !layers.empty(); }
 };
 
 // What each unit of `rows` rows is multiplied by: 0 or 1 / (1 - rate). Row r depends on (seed, step, r) and

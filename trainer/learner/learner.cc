@@ -176,7 +176,6 @@ struct Learner::Impl {
   // The random numbers of a step belong to its rows, however it is cut into parts.
   void DrawFactors(const ContrastiveBatch& batch, int64_t step) {
     factors.clear();
-    if (!options.dropout.active()) return;
     for (size_t layer = 0; layer < options.dropout.layers.size(); ++layer)
       factors.push_back(DrawDropout(options.dropout, layer, step, batch.positives * (1 + batch.negatives)));
   }
@@ -184,10 +183,10 @@ struct Learner::Impl {
   void BindFactors(DeviceSession& session, const ContrastiveBatch& batch, Groups groups) {
     const int64_t group_rows = 1 + batch.negatives;
     for (size_t layer = 0; layer < factors.size(); ++layer) {
-      const auto& [tensor, units] = options.dropout.layers[layer];
-      session.BindInput(step_tensor::DropoutName(tensor),
-                        HostTensor(factors[layer].data() + groups.first * group_rows * units,
-                                   {groups.count * group_rows, units}));
+      const DropoutOptions::Layer& dropped = options.dropout.layers[layer];
+      session.BindInput(step_tensor::DropoutName(dropped.tensor),
+                        HostTensor(factors[layer].data() + groups.first * group_rows * dropped.units,
+                                   {groups.count * group_rows, dropped.units}));
     }
   }
 

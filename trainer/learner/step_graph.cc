@@ -13,6 +13,7 @@
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/objective/objective.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/passes/channels_last.h"
 
 namespace ort_ed {
 namespace {
@@ -67,7 +68,7 @@ class StepGraphs::Assembly {
   void AddLoss(bool training) {
     EmitRows();
     EmitNetwork();
-    if (training && options_.dropout.active()) DropUnits();
+    if (training) DropUnits();
     Value log_weights{&builder_, ""};
     if (batch_.weighted) log_weights = FloatInput(step_tensor::kLogWeights, {-1, 1 + batch_.negatives});
     loss_ = MakeObjective(options_.objective)
@@ -254,26 +255,30 @@ class StepGraphs::Assembly {
 
   // Whoever reads a layer reads what is left of it.
   void DropUnits() {
-    for (const auto& [tensor, units] : options_.dropout.layers) {
-      const Value factors = FloatInput(step_tensor::DropoutName(tensor), {-1, units});
-      const int nodes = builder_.graph().node_size();
+    for (const DropoutOptions::Layer& layer : options_.dropout.layers) {
+      const bool last = layer.of_images && FindMaker(ChannelsLastName(layer.tensor)) >= 0;
+      const std::string tensor = last ? ChannelsLastName(layer.tensor) : layer.tensor;
+      const int maker = FindMaker(tensor), nodes = builder_.graph().node_size();
+      if (maker < 0) BadModel("there is no layer '" + tensor + "' whose units could be dropped");
+      Value factors = FloatInput(step_tensor::DropoutName(layer.tensor), {-1, layer.units});
+      if (layer.of_images)
+        factors = Unsqueeze(factors, last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
       const Value dropped = builder_.Existing(tensor) * factors;
       for (int i = 0; i < nodes; ++i)
         for (std::string& input : *builder_.graph().mutable_node(i)->mutable_input())
           if (input == tensor) input = dropped.name;
-      MoveBehind(tensor);
+      auto& all = *builder_.graph().mutable_node();
+      std::rotate(all.begin() + maker + 1, all.begin() + nodes, all.end());
     }
   }
 
-  // The last node, which reads `tensor`, to its place right behind the node that makes it.
-  void MoveBehind(const std::string& tensor) {
-    auto& nodes = *builder_.graph().mutable_node();
-    for (int i = nodes.size() - 1; i > 0; --i) {
-      const auto& outputs = nodes[i - 1].output();
-      if (std::ranges::find(outputs, tensor) != outputs.end()) return;
-      nodes.SwapElements(i - 1, i);
-    }
-    BadModel("there is no layer '" + tensor + "' whose units could be dropped");
+  // The number of the node that makes a tensor; -1: none does.
+  int FindMaker(const std::string& tensor) {
+    const auto& nodes = builder_.graph().node();
+    const auto found = std::ranges::find_if(nodes, [&](const onnx::NodeProto& node) {
+      return std::ranges::find(node.output(), tensor) != node.output().end();
+    });
+    return found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
   }
 
   // What was made an input because it might have been trained.

@@ -15,7 +15,11 @@ class NoNegatives final : public NegativeSource {
 
   Shape shape(int64_t) const override { return {.negatives = 0, .weighted = false}; }
   void Fill(const StepView&, ContrastiveBatch&) override {}
-  OptionMap Describe(double) const override { return {{"dropout", options_.dropout}}; }
+  OptionMap Describe(double) const override {
+    OptionMap description = {{"dropout", options_.dropout}};
+    if (options_.view_dropout > 0) description["view_dropout"] = options_.view_dropout;
+    return description;
+  }
 
  private:
   Options options_;
@@ -25,6 +29,8 @@ class NoNegatives final : public NegativeSource {
 
 void LikelihoodOptions::Describe(Declare<LikelihoodOptions>& declare) {
   declare("dropout", &LikelihoodOptions::dropout, "[0, 1)", "share of the hidden units left out of each row");
+  declare("view_dropout", &LikelihoodOptions::view_dropout, "[0, 1)",
+          "share of the features of a view left out of each row");
 }
 
 extern const NegativeKind kLikelihoodNegatives;

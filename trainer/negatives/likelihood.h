@@ -7,6 +7,7 @@ namespace ort_ed {
 // Of `method likelihood`.
 struct LikelihoodOptions {
   double dropout = 0;
+  double view_dropout = 0;
 
   static void Describe(Declare<LikelihoodOptions>& declare);
 };

@@ -58,7 +58,7 @@ class LayoutPass {
  private:
   void MakeLast(onnx::NodeProto& node) {
     const std::string first = node.output(0);
-    last_[first] = first + kSuffix;
+    last_[first] = ChannelsLastName(first);
     node.set_output(0, last_[first]);
     only_last_.insert(first);
   }
@@ -67,8 +67,8 @@ class LayoutPass {
   std::string Last(const std::string& tensor) {
     const auto found = last_.find(tensor);
     if (found != last_.end()) return found->second;
-    Convert("ChannelsLast", tensor, tensor + kSuffix);
-    return last_[tensor] = tensor + kSuffix;
+    Convert("ChannelsLast", tensor, ChannelsLastName(tensor));
+    return last_[tensor] = ChannelsLastName(tensor);
   }
 
   void RequireFirst(const std::string& tensor) {
@@ -124,8 +124,6 @@ class LayoutPass {
     }
     return any_last;
   }
-
-  static constexpr char kSuffix[] = "/channels_last";
 
   onnx::GraphProto& graph_;
   const TensorInfos& infos_;

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <string>
+
 #include <onnx/onnx_pb.h>
 
 #include "trainer/graph/infer_shapes.h"
 
 namespace ort_ed {
+
+// What the form of an image's tensor with the layout [n, h, w, c] is called.
+inline std::string ChannelsLastName(const std::string& tensor) { return tensor + "/channels_last"; }
 
 // Gives every Conv of our own domain, which UseCpuKernels() put in place of a standard one, its images in the
 // layout [n, h, w, c]: inserts ChannelsLast and ChannelsFirst, and leaves them out between convolutions that

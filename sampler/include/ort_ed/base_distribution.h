@@ -113,7 +113,7 @@ struct AutoregressiveTensors {
   std::vector<int64_t> order;
   std::vector<Layer> hidden;
   std::vector<float> output, output_bias, direct;
-  std::optional<ViewTensors> view = {};  // of images, in ascending order
+  std::optional<ViewTensors> view = {};  // of images, whose pixels lie row by row in the order
 };
 
 // An autoregressive network, or a mixture p0(x) = 1/K sum_k p_k(x) of several. Draws cost about one

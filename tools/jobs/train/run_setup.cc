@@ -267,10 +267,18 @@ void TryEnergy(RunSetup& setup) {
 DropoutOptions Dropout(const RunSetup& setup) {
   const Choice& method = setup.options.contrast.method;
   if (method.kind != "likelihood") return {};
-  DropoutOptions dropout{.rate = MakeOptions<LikelihoodOptions>(method.options).dropout,
-                         .layers = {},
-                         .seed = static_cast<uint64_t>(setup.options.batch.seed)};
-  for (const auto& [tensor, units] : HiddenLayers(setup.model)) dropout.layers.push_back({tensor, units});
+  const auto rates = MakeOptions<LikelihoodOptions>(method.options);
+  DropoutOptions dropout{.layers = {}, .seed = static_cast<uint64_t>(setup.options.batch.seed)};
+  if (rates.dropout > 0)
+    for (const auto& [tensor, units] : HiddenLayers(setup.model))
+      dropout.layers.push_back({tensor, units, rates.dropout});
+  if (rates.view_dropout == 0) return dropout;
+  const std::vector<HiddenLayer> blocks = ViewBlocks(setup.model);
+  if (blocks.empty())
+    throw OptionError("view_dropout", "has no effect without a `view` with blocks",
+                      OptionError::Problem::kNoEffect);
+  for (const auto& [tensor, units] : blocks)
+    dropout.layers.push_back({tensor, units, rates.view_dropout, /*of_images=*/true});
   return dropout;
 }
 

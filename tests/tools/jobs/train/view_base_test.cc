@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/architectures/energy_spec.h"
@@ -52,14 +53,43 @@ Law GraphLaw(const LoadedModel& model) {
 }
 
 TEST(ViewBase, GraphAndSamplerAreOneNormalisedLaw) {
-  for (const int64_t blocks : {0, 1, 3}) {
-    const LoadedModel model = Loud({{"blocks", blocks}});
+  for (const OptionMap& options : std::vector<OptionMap>{{{"blocks", 0}},
+                                                         {{"blocks", 1}},
+                                                         {{"blocks", 3}},
+                                                         {{"orders", 2}, {"blocks", 1}},
+                                                         {{"orders", 4}}}) {
+    const LoadedModel model = Loud(options);
     const Law law = GraphLaw(model);
-    EXPECT_NEAR(std::accumulate(law.begin(), law.end(), 0.0), 1, 1e-4) << blocks;
+    EXPECT_NEAR(std::accumulate(law.begin(), law.end(), 0.0), 1, 1e-4);
     std::vector<double> energies(kStates);
     MakeBaseDistribution(model.energy_model())->Energy(AllStates(kDimension), energies);
     for (int64_t s = 0; s < kStates; ++s) ASSERT_NEAR(energies[s], -std::log(law[s]), 1e-3) << s;
   }
+}
+
+// 3 x 4 pixels; each network has weights of its own.
+TEST(ViewBase, TheNetworksOfAMixtureBeginAtCorners) {
+  const LoadedModel model = Loud({{"orders", 4}});
+  const auto base = MakeBaseDistribution(model.energy_model());
+  const AutoregressiveBase& networks = *base->autoregressive();
+  ASSERT_EQ(networks.networks(), 4);
+  const std::vector<std::vector<int32_t>> orders = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+                                                    {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                                                    {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8},
+                                                    {8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3}};
+  for (int64_t network = 0; network < 4; ++network)
+    EXPECT_THAT(networks.order(network), ::testing::ElementsAreArray(orders[network]));
+}
+
+TEST(ViewBase, DrawsAMixtureByItsLaw) {
+  const LoadedModel model = Loud({{"orders", 3}, {"blocks", 1}});
+  constexpr int64_t kRows = 60000;
+  std::vector<float> rows(kRows * kDimension);
+  MakeBaseDistribution(model.energy_model())->Draw(3, 0, rows);
+  std::map<uint32_t, double> counts;
+  for (size_t r = 0; r < rows.size(); r += kDimension)
+    ++counts[StateNumber(std::span(rows).subspan(r, kDimension))];
+  ExpectLaw(counts, GraphLaw(model), "mixture");
 }
 
 // Features of pixels far above the start are not computed: nothing may depend on them.
@@ -88,8 +118,10 @@ TEST(ViewBase, RefillsByTheConditionalLaw) {
   }
 }
 
-TEST(ViewBase, GradientIsThatOfTheEnergy) {
-  const auto base = MakeBaseDistribution(Loud().energy_model());
+class ViewBaseGradient : public testing::TestWithParam<int64_t> {};
+
+TEST_P(ViewBaseGradient, IsThatOfTheEnergy) {
+  const auto base = MakeBaseDistribution(Loud({{"orders", GetParam()}}).energy_model());
   constexpr int64_t kRows = 20;
   std::vector<float> rows = AllStates(kDimension);
   rows.erase(rows.begin(), rows.begin() + 1000 * kDimension);
@@ -110,6 +142,8 @@ TEST(ViewBase, GradientIsThatOfTheEnergy) {
       EXPECT_NEAR(gradients[r * kDimension + i], (above[r] - below[r]) / (2 * kStep), 1e-2) << r << " " << i;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Networks, ViewBaseGradient, testing::Values(1, 3));
 
 TEST(ViewBase, RefusesWhatIsNotNormalised) {
   for (const char* name : {"base/view.weight", "base/view_block1.weight"}) {
@@ -135,7 +169,7 @@ TEST(ViewBase, RefusesWhatDoesNotFit) {
   refuse({{"view", "9x3"}}, "not larger than the image");
   refuse({{"view", "wide"}}, "HEIGHTxWIDTH");
   refuse({{"order", "random"}}, "ascending");
-  refuse({{"orders", 2}}, "one network");
+  refuse({{"orders", 5}}, "four corners");
   ExpectError(
       ErrorCode::kInvalidArgument, [] { View({}, {}); }, "image");
 }

@@ -69,6 +69,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.network.image_shape = options.network.image_shape;
   phase.network.base = "none";
   phase.contrast.method = {"likelihood", {{"dropout", base.base_dropout}}};
+  if (!base.base_view.empty()) phase.contrast.method.options["view_dropout"] = base.base_view_dropout;
   phase.objective = kAutoObjective;
   phase.penalties = {};
   phase.penalties.l1 = base.base_l1.value_or(PenaltyOfARow(kPenaltyOfAllRows, dataset));
