@@ -65,7 +65,7 @@ void SetNamedWeights(onnx::ModelProto& model) {
   }
 }
 
-std::vector<double> MeanAndError(std::span<const float> values) {
+std::vector<double> MeanAndError(std::span<const double> values) {
   double sum = 0, squares = 0;
   for (const double value : values) {
     sum += value;

@@ -21,6 +21,6 @@ std::vector<uint8_t> NamedBits(const std::string& name, int64_t count, float rat
 // Gives weights and biases of the built-in networks their numbers, by their names.
 void SetNamedWeights(onnx::ModelProto& model);
 // The mean and its standard error.
-std::vector<double> MeanAndError(std::span<const float> values);
+std::vector<double> MeanAndError(std::span<const double> values);
 
 }  // namespace ort_ed
