@@ -39,21 +39,21 @@ def bits(name, *shape):
     return (uniform(name, *shape) < 0.5).astype(numpy.float32)
 
 
-def layer(name, *shape, fan_in):
-    """Weight and bias, uniform on +- 1 / sqrt(fan in); the last layer's are ten times that, so that energies differ."""
-    bound = numpy.float32((10 if name == "output" else 1) / numpy.sqrt(numpy.float32(fan_in)))
+def layer(name, *shape, fan_in, scale=1):
+    """Weight and bias, uniform on +- scale / sqrt(fan in)."""
+    bound = numpy.float32(scale) / numpy.sqrt(numpy.float32(fan_in))
     outputs = shape[0] if len(shape) == 4 else shape[1]
     return {f"{name}.weight": bound * (2 * uniform(f"{name}.weight", *shape) - 1),
             f"{name}.bias": bound * (2 * uniform(f"{name}.bias", outputs) - 1)}
 
 
 def mlp_weights():
-    """By the names that ort-ed gives them; products are x @ weight."""
+    """By the names that ort-ed gives them; products are x @ weight. The last layer is large, so that energies differ."""
     weights = {}
     for number, inputs in enumerate((32, 256, 256), 1):
         weights |= layer(f"hidden{number}", inputs, 256, fan_in=inputs)
         weights[f"hidden{number}.slope"] = numpy.ones((), numpy.float32)
-    return weights | layer("output", 256, 1, fan_in=256)
+    return weights | layer("output", 256, 1, fan_in=256, scale=10)
 
 
 def resnet_weights():
@@ -64,7 +64,7 @@ def resnet_weights():
             weights |= layer(f"block{block}.{part}", MAPS, MAPS, 3, 3, fan_in=9 * MAPS)
         if block <= DOWN:
             weights |= layer(f"block{block}.shortcut", MAPS, MAPS, 1, 1, fan_in=MAPS)
-    return weights | layer("output", MAPS, 1, fan_in=MAPS)
+    return weights | layer("output", MAPS, 1, fan_in=MAPS, scale=1000)
 
 
 def weights_of(network):

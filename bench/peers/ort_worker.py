@@ -2,9 +2,10 @@
 
 Start with the task: ort_worker.py train-mlp
 
-Its training step does less than that of the others: rows and negatives are given, gradients are not clipped and there is no average
-of weights. It has no gradient for ReduceMax, so that the loss is log(1 + sum exp) as it stands, and none that trains the ResNet.
+Its training step does less than that of the others: rows and negatives are given, and there is no average of weights. It has no gradient for ReduceMax, so that the loss is log(1 + sum exp) as it stands.
 """
+import contextlib
+import os
 import pathlib
 import sys
 import tempfile
@@ -14,11 +15,10 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.training import artifacts
+from onnxruntime.training.onnxblock import optim
 from onnxruntime.training.api import CheckpointState, Module, Optimizer
 
 import common
-
-onnxruntime.set_default_logger_severity(3)  # errors
 
 OPSET, IR = 17, 8  # what this release reads
 
@@ -77,12 +77,16 @@ def resnet(graph):
     return graph("Gemm", graph("ReduceMean", x, axes=[2, 3], keepdims=0), "output.weight", "output.bias")
 
 
-def loss_model(batch, dimension):
+def weights_of(network):
+    return common.weights_of(network.__name__)
+
+
+def loss_model(network, batch, dimension):
     """The loss of given rows [batch * (1 + NEGATIVES), dimension], each positive before its negatives."""
-    graph = Graph(common.weights_of("mlp"), dimension)
+    graph = Graph(weights_of(network), dimension)
     slope = numpy.float32(numpy.log(common.BASE_MEAN) - numpy.log(1 - common.BASE_MEAN))  # of the base; its constant cancels
     ones = graph("ReduceSum", "x", graph.constant("columns", [1]), keepdims=1)
-    energies = graph("Sub", mlp(graph), graph("Mul", ones, graph.constant("base", slope)))
+    energies = graph("Sub", network(graph), graph("Mul", ones, graph.constant("base", slope)))
     groups = graph("Reshape", energies, graph.constant("groups", [batch, 1 + common.NEGATIVES]))
     positive = graph("Slice", groups, graph.constant("first", [0]), graph.constant("second", [1]), graph.constant("axis", [1]))
     # The positive's own term is the one in log(1 + sum over negatives).
@@ -90,12 +94,27 @@ def loss_model(batch, dimension):
     return graph.model(graph("ReduceMean", graph("Log", terms), keepdims=0), [])
 
 
+@contextlib.contextmanager
+def without_messages():
+    """What makes the gradients tells of every pass on standard error, whatever one asks."""
+    kept = os.dup(2)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
 class TrainingStep:
-    def __init__(self, threads, batch, epsilon, rate, dimension, **_):
+    def __init__(self, threads, network, batch, epsilon, rate, clip, dimension):
         folder = pathlib.Path(tempfile.mkdtemp())
-        names = list(common.weights_of("mlp"))
-        artifacts.generate_artifacts(loss_model(batch, dimension), requires_grad=names, optimizer=artifacts.OptimType.AdamW,
-                                     artifact_directory=str(folder))
+        names = list(weights_of(network))
+        adam = optim.AdamW(eps=1e-8, clip_grad=optim.ClipGradNorm(float(clip)) if clip else None)
+        with without_messages():
+            artifacts.generate_artifacts(loss_model(network, batch, dimension), requires_grad=names, optimizer=adam,
+                                         artifact_directory=str(folder))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         self.state = CheckpointState.load_checkpoint(str(folder / "checkpoint"))
@@ -119,7 +138,7 @@ class Scoring:
     """Energies of rows, in batches of the size that is best for it, by the same release's sessions for inference."""
 
     def __init__(self, threads, network, rows, dimension, batch):
-        graph = Graph(common.weights_of("mlp" if network is mlp else "resnet"), dimension)
+        graph = Graph(weights_of(network), dimension)
         model = graph.model(network(graph), ["rows", 1])
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -138,7 +157,8 @@ class Scoring:
 
 
 TASKS = {
-    "train-mlp": lambda threads: TrainingStep(threads, **common.SETTINGS["mlp"]),
+    "train-mlp": lambda threads: TrainingStep(threads, mlp, **common.SETTINGS["mlp"]),
+    "train-resnet": lambda threads: TrainingStep(threads, resnet, **common.SETTINGS["resnet"]),
     "score-mlp": lambda threads: Scoring(threads, mlp, 16384, 32, 1024),
     "score-resnet": lambda threads: Scoring(threads, resnet, 512, 784, 64),
 }

@@ -76,7 +76,7 @@ def provenance(data):
 LEGEND = """By `bench/peers.py`: interleaved, the fastest of several. "Times" is how many times as fast ort-ed is as the strongest peer,
 with the same number of threads or each at its best. "Of peak": operations by the layers' definition, against the rate of ort-ed's own
 matrix tiles with everything in cache; convolutions by Winograd's algorithm take fewer operations than their definition, so that theirs
-could exceed it. "Less work": ONNX Runtime's training step has given negatives, no clipping and no average of weights. "Checkerboard" uses
+could exceed it. "Less work": ONNX Runtime's training step has given negatives and no average of weights. "Checkerboard" uses
 what the lattice is and updates half of it at once; ort-ed and D-Wave's sampler take any couplings.""".replace("\n", " ")
 
 PAGE = """# ort-ed and its peers, side by side
@@ -94,8 +94,8 @@ In brackets how many times as fast ort-ed is.
 - **PyTorch**: each task eager and compiled (`torch.compile`), convolutions also with channels last, chains also with the energy of
   the present state kept, which public codes do not do. Adam is the fused one.
 - **JAX**: everything is jitted, a sweep is one loop on the device, random numbers are XLA's own (`unsafe_rbg`), which is faster than the default.
-- **ONNX Runtime training**: the last release that trains. Its training step has less to do: rows and negatives are given, gradients are not
-  clipped and there is no average of weights; it cannot take the gradient of ReduceMax, so that the loss is not the stable one. It scores by the
+- **ONNX Runtime training**: the last release that trains. Its training step has less to do: rows and negatives are given,
+  and there is no average of weights; it cannot take the gradient of ReduceMax, so that the loss is not the stable one. It scores by the
   same release's sessions for inference.
 - **D-Wave**: `SimulatedAnnealingSampler` at one temperature with Gibbs' acceptance. It has one thread; with two, two calls work side by
   side on half of the chains each. A call makes 100 sweeps, so that beginning and ending one hardly counts.

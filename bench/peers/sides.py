@@ -54,7 +54,7 @@ PEERS = {
         "train-mlp": PLAIN, "train-resnet": PLAIN, "score-mlp": PLAIN, "score-resnet": PLAIN, "gibbs-ising": {"checkerboard": []},
         "gibbs-mlp": {"keeping energies": []}, "ais-mlp": {"keeping energies": []}}),
     "ONNX Runtime training": Peer("ort-training", "ort_worker.py", "onnxruntime-training-cpu", {
-        "train-mlp": {"less work": []}, "score-mlp": PLAIN, "score-resnet": PLAIN}),
+        "train-mlp": {"less work": []}, "train-resnet": {"less work": []}, "score-mlp": PLAIN, "score-resnet": PLAIN}),
     "D-Wave": Peer("dwave", "dwave_worker.py", "dwave-samplers", {"gibbs-ising": PLAIN}),
 }
 
