@@ -2,16 +2,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ort_ed {
 
-// One side of a comparison with PyTorch (bench/peers.py): work that is repeated and timed.
+// One side of a comparison with other programs (bench/peers.py): work that is repeated and timed.
 class PairTask {
  public:
   virtual ~PairTask() = default;
   virtual void SetThreads(int threads) = 0;
   // One unit of work. Returns a number that tells that it was done: a loss, a mean energy.
   virtual double Step() = 0;
+  // What tells that the other sides do the same work (bench/peers.py --check): losses of steps on given rows,
+  // energies of rows, or what sampled energies are on average, with the standard error. Nothing where there
+  // is no such check.
+  virtual std::vector<double> Check() { return {}; }
 };
 
 // A training step of "mlp" or "resnet"; `standard` leaves out our own kernels.

@@ -1,7 +1,8 @@
 // Our side of bench/peers.py. Reads commands from standard input, one per line, and answers each with one
-// line, as bench/peers/torch_worker.py does:
+// line, as the workers of bench/peers do:
 //   threads N       begins with N threads          -> "ok"
 //   steps N         works N times                  -> the seconds of the fastest, and the task's number
+//   check 1         does the task's check          -> its numbers
 //   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
 // Start with the task: pair_worker train-mlp [--standard]
 
@@ -32,7 +33,12 @@ void Steps(PairTask& task, int count) {
     value = task.Step();
     best = std::min(best, Seconds() - start);
   }
-  std::printf("%.6f %.6f\n", best, value);
+  std::printf("%.8f %.6f\n", best, value);
+}
+
+void Check(PairTask& task) {
+  for (const double value : task.Check()) std::printf("%.6f ", value);
+  std::puts("");
 }
 
 // The rate of one tile's products with everything in the first-level cache: what no matrix product exceeds.
@@ -102,6 +108,8 @@ int Main(const std::vector<std::string>& arguments) {
       std::puts("ok");
     } else if (command == "steps") {
       Steps(*task, count);
+    } else if (command == "check") {
+      Check(*task);
     } else if (command == "peak") {
       Peak(count);
     }

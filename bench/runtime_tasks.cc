@@ -5,6 +5,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "bench/check_numbers.h"
 #include "bench/pair_task.h"
 #include "models/architectures/energy_spec.h"
 #include "ort_ed/log_z.h"
@@ -26,8 +27,11 @@ EnergySpec MakeSpec(const std::string& network) {
 
 class RuntimeTask : public PairTask {
  public:
-  explicit RuntimeTask(const std::string& network)
-      : bytes_(BuildModel(MakeSpec(network)).SerializeAsString()) {}
+  explicit RuntimeTask(const std::string& network) {
+    onnx::ModelProto model = BuildModel(MakeSpec(network));
+    SetNamedWeights(model);
+    bytes_ = model.SerializeAsString();
+  }
 
  protected:
   const EnergyModel& Load(int threads) {
@@ -60,6 +64,12 @@ class ScoreTask : public RuntimeTask {
     model_->Energy(rows_.floats, energies_);
     return std::accumulate(energies_.begin(), energies_.end(), 0.0) / static_cast<double>(energies_.size());
   }
+  std::vector<double> Check() override {
+    constexpr int64_t kRows = 16;
+    std::vector<float> energies(kRows);
+    model_->Energy(NamedBits("rows", kRows * model_->dimension()), energies);
+    return {energies.begin(), energies.end()};
+  }
 
  private:
   BinaryRows rows_;
@@ -75,7 +85,7 @@ double MeanEnergy(const Chains& chains) {
 class GibbsTask : public RuntimeTask {
  public:
   explicit GibbsTask(const std::string& network)
-      : RuntimeTask(network), chain_count_(network == "ising" ? 2000 : 1000) {}
+      : RuntimeTask(network), ising_(network == "ising"), chain_count_(ising_ ? 2000 : 1000) {}
 
   void SetThreads(int threads) override {
     const EnergyPath target = LoadTarget(threads);
@@ -86,8 +96,13 @@ class GibbsTask : public RuntimeTask {
     sampler_->Step(chains_, 1);
     return MeanEnergy(chains_);
   }
+  std::vector<double> Check() override {
+    sampler_->Step(chains_, ising_ ? 300 : 20);
+    return MeanAndError(chains_.energies);
+  }
 
  private:
+  bool ising_;
   int64_t chain_count_;
   std::unique_ptr<Sampler> sampler_;
   Chains chains_;
@@ -107,6 +122,10 @@ class AisTask : public RuntimeTask {
   double Step() override {
     annealing_->Advance(1);
     return MeanEnergy(annealing_->state().chains);
+  }
+  std::vector<double> Check() override {
+    annealing_->Advance(1);
+    return MeanAndError(annealing_->state().chains.energies);
   }
 
  private:

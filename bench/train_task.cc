@@ -1,10 +1,13 @@
 // A training step as a task of bench/peers.py: Bernoulli negatives, energies, loss, gradients, clipping
 // (MLP), Adam, moving average.
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <onnx/onnx_pb.h>
 
+#include "bench/check_numbers.h"
 #include "bench/pair_task.h"
 #include "models/architectures/energy_spec.h"
 #include "ort_ed/random.h"
@@ -14,7 +17,7 @@
 namespace ort_ed {
 namespace {
 
-constexpr int64_t kNegatives = 32;
+constexpr int64_t kNegatives = 32, kCheckedSteps = 5;
 
 struct Setup {
   EnergySpec energy;
@@ -58,13 +61,33 @@ class TrainTask : public PairTask {
   void SetThreads(int threads) override {
     setup_.learner.threads = threads;
     learner_.reset();
-    learner_.emplace(Prepare(BuildModel(setup_.energy)), setup_.learner, BatchShape{.negatives = kNegatives});
+    onnx::ModelProto model = BuildModel(setup_.energy);
+    SetNamedWeights(model);
+    learner_.emplace(Prepare(model), setup_.learner, BatchShape{.negatives = kNegatives});
   }
 
   double Step() override {
     ++number_;
     negatives_->Fill({.seed = 1, .step = number_}, batch_);
     return learner_->Step(batch_, setup_.learning_rate, number_).loss;
+  }
+
+  // On rows that all sides have; the loss as it is without -log M.
+  std::vector<double> Check() override {
+    const std::vector<uint8_t> positives = NamedBits("positives", batch_.positives * dimension());
+    const std::vector<uint8_t> flips =
+        NamedBits("flips", batch_.positives * kNegatives * dimension(), static_cast<float>(setup_.epsilon));
+    auto flip = flips.begin();
+    for (int64_t i = 0; i < batch_.positives; ++i) {
+      const auto positive = positives.begin() + i * dimension();
+      std::copy_n(positive, dimension(), batch_.Positive(i).begin());
+      int64_t column = 0;
+      for (uint8_t& bit : batch_.Negatives(i)) bit = positive[column++ % dimension()] ^ *flip++;
+    }
+    std::vector<double> losses;
+    for (int64_t step = 1; step <= kCheckedSteps; ++step)
+      losses.push_back(learner_->Step(batch_, setup_.learning_rate, step).loss + std::log(kNegatives));
+    return losses;
   }
 
  private:

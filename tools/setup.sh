@@ -2,7 +2,8 @@
 # Installs everything the build needs on Debian 12 or newer. Idempotent; under a second when nothing is missing.
 #
 #   tools/setup.sh           what the build and the tests need
-#   tools/setup.sh --bench   also PyTorch, the peer of the benchmarks: the newest that pip finds, in a venv of its own
+#   tools/setup.sh --bench   also the peers of bench/peers.py, pinned, each in a venv of its own (some GB): PyTorch, JAX, D-Wave's
+#                            samplers and ONNX Runtime's last training release; what pip cannot bring is left out
 #   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #
@@ -17,7 +18,6 @@ readonly DONOR_SUITE=trixie # the Debian release whose headers serve an older sy
 readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
 readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
 readonly ARGPARSE_PREFIX="$CACHE/argparse-3.2"
-readonly TORCH_PREFIX="$CACHE/torch"
 readonly TABLES_PYTHON="$CACHE/tables"
 
 packages=(
@@ -127,13 +127,32 @@ bring_argparse() {
   rm -rf "$work"
 }
 
-bring_torch() {
-  [[ -x $TORCH_PREFIX/bin/python ]] && "$TORCH_PREFIX/bin/python" -c 'import numpy, torch' 2>/dev/null && return
-  say "bringing PyTorch into $TORCH_PREFIX (several gigabytes)"
-  rm -rf "$TORCH_PREFIX" # a venv knows its own path, so that it is made in place
-  mkdir -p "$CACHE"
-  python3 -m venv "$TORCH_PREFIX"
-  "$TORCH_PREFIX/bin/pip" install --quiet --upgrade torch numpy >&2 || die "pip could not bring torch and numpy"
+# bring_peer NAME PACKAGE...: a venv of that name with exactly these packages. A venv knows its own path, so that it is made in place;
+# the list in it tells that it is complete.
+bring_peer() {
+  local prefix=$CACHE/$1
+  shift
+  [[ -f $prefix/packages && $(<"$prefix/packages") == "$*" ]] && return
+  say "bringing $* into $prefix"
+  mkdir -p "$CACHE" && rm -rf "$prefix"
+  if python3 -m venv "$prefix" && "$prefix/bin/pip" install --quiet "$@" >&2; then
+    echo "$*" >"$prefix/packages"
+  else
+    say "pip could not bring $*: bench/peers.py goes on without"
+  fi
+}
+
+packages_of() { "$CACHE/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+bring_peers() {
+  bring_peer torch torch==2.15.0 numpy==2.4.6
+  bring_peer jax jax==0.10.2 numpy==2.4.6
+  bring_peer dwave dwave-samplers==1.8.0 numpy==2.4.6
+  # Newer releases of onnx write files that this one cannot read. It imports PyTorch, of which it then needs nothing here: that one's.
+  bring_peer ort-training onnxruntime-training-cpu==1.19.2 onnx==1.17.0 numpy==2.4.6
+  if [[ -f $CACHE/torch/packages && -f $CACHE/ort-training/packages ]]; then
+    packages_of torch >"$(packages_of ort-training)/torch.pth"
+  fi
 }
 
 # The packages are those of today: peers are measured as their users have them.
@@ -153,7 +172,7 @@ debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxrunt
 
 command -v apt-get >/dev/null || die "this script knows Debian only; install elsewhere what its list of packages names"
 install_debian "${packages[@]}"
-if $bench; then bring_torch; fi
+if $bench; then bring_peers; fi
 if $tables; then bring_tables; fi
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi

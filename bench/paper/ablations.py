@@ -36,6 +36,10 @@ TRIALS = {
 }
 
 
+REPEATED = {name: [2, 3] for name in ("trial_the-recipe", "trial_rate-0.012", "epsilon_0.01", "epsilon_0.1", "window_2", "window_8",
+                                      "w-and-M_0.25_4", "w-and-M_1_4")}
+
+
 def trial_cell(trial):
     return "trial_" + trial.replace(" ", "-").replace(",", "").replace("=", "is").replace("+", "and")
 
@@ -54,19 +58,30 @@ def trial_settings(trial):
 
 
 def cells():
-    return list(settings())
+    return experiment.with_seeds(settings(), REPEATED)
 
 
 def run(cell):
-    training = cell.train("densities/bernoulli.toml", "--data", f"synth:{DENSITY}", "--seed", 1, *settings()[cell.name])
+    name, seed = experiment.name_and_seed(cell.name)
+    training = cell.train("densities/bernoulli.toml", "--data", f"synth:{DENSITY}", "--seed", seed, *settings()[name])
     evaluation = plane.evaluate(cell, DENSITY, training["model"], with_samples=False)
     plane.draw_landscape(cell, DENSITY, training["model"], grid=60)
-    cell.finish({"seed": 1, "steps": training["steps"], "seconds": training["seconds"], **evaluation})
+    cell.finish({"seed": seed, "steps": training["steps"], "seconds": training["seconds"], **evaluation})
 
 
-def above(result):
-    difference = plane.above_entropy(result, result["log_z_histogram"])
-    return plane.shown(*difference) if difference[0] < DIVERGED else "diverged"
+def above(found):
+    """Of the first seed with its error, and of the others."""
+    differences = [plane.above_entropy(result, result["log_z_histogram"]) for result in found]
+    shown = [plane.shown(*differences[0]), *(f"{difference:+.3f}" for difference, _ in differences[1:])]
+    return "; ".join(text if difference[0] < DIVERGED else "diverged" for text, difference in zip(shown, differences))
+
+
+def by_cell(results):
+    """{name: results of all seeds}."""
+    found = {}
+    for name, result in results.items():
+        found.setdefault(experiment.name_and_seed(name)[0], []).append(result)
+    return found
 
 
 def section(title, text, header, rows):
@@ -75,7 +90,8 @@ def section(title, text, header, rows):
 
 
 def rows_of(results, kind):
-    return [[*name.split("_")[1:], above(r), landscape(name)] for name, r in results.items() if name.split("_")[0] == kind]
+    return [[*name.split("_")[1:], above(found), landscape(name)] for name, found in by_cell(results).items()
+            if name.split("_")[0] == kind]
 
 
 def landscape(name):
@@ -83,8 +99,9 @@ def landscape(name):
 
 
 def trials(results):
-    found = {trial: results[trial_cell(trial)] for trial in TRIALS if trial_cell(trial) in results}
-    return [[trial, above(r), markdown.seconds(r["seconds"])] for trial, r in found.items()]
+    found = by_cell(results)
+    return [[trial, above(found[trial_cell(trial)]), markdown.seconds(found[trial_cell(trial)][0]["seconds"])]
+            for trial in TRIALS if trial_cell(trial) in found]
 
 
 def render(results):
@@ -95,7 +112,7 @@ def render(results):
         section("Window of ED-Pool", POOL, ["window", nats, "energy"], rows_of(results, "window")),
         section("w and M", STABILITY.format(steps=PAPER_STEPS), ["w", "M", nats, "energy"], rows_of(results, "w-and-M")),
     ]
-    markdown.write_page(NAME, PAGE.format(provenance=markdown.provenance(results.values(), NAME),
+    markdown.write_page(NAME, PAGE.format(paper=markdown.PAPER, provenance=markdown.provenance(results.values(), NAME),
                                           sections="\n".join(filter(None, sections))))
 
 
@@ -114,8 +131,9 @@ mends it even for M = 1."""
 PAGE = """
 # What the settings do (the paper, section D.2)
 
-Short trainings on pinwheel (`recipes/densities/bernoulli.toml`), with changes as said. The likelihood is that of 400,000
-test points; log Z is estimated with a histogram of true points as the proposal (`bench/paper/plane.py`).
+The paper is {paper}. Short trainings on pinwheel (`recipes/densities/bernoulli.toml`), with changes as said. The likelihood is that of 400,000
+test points; log Z is estimated with a histogram of true points as the proposal (`bench/paper/plane.py`). Where there are three figures,
+they are those of three seeds.
 
 {provenance}
 

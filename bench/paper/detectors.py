@@ -3,7 +3,6 @@ import time
 
 import numpy
 
-SEED = 1
 NAMES = ["IsolationForest", "LOF", "BernoulliRBM", "ECOD", "KNN"]
 
 
@@ -15,42 +14,42 @@ def encoder(table):
                               ("numbers", MinMaxScaler(clip=True), numpy.flatnonzero(numeric))])
 
 
-def isolation_forest(train, test):
+def isolation_forest(train, test, seed):
     from sklearn.ensemble import IsolationForest
-    return -IsolationForest(random_state=SEED).fit(train).score_samples(test)
+    return -IsolationForest(random_state=seed).fit(train).score_samples(test)
 
 
-def local_outlier_factor(train, test):
+def local_outlier_factor(train, test, _):
     from sklearn.neighbors import LocalOutlierFactor
     return -LocalOutlierFactor(novelty=True).fit(train).score_samples(test)
 
 
-def free_energy(train, test):
+def free_energy(train, test, seed):
     """Of a restricted Boltzmann machine; its own `score_samples` is a random estimate of something else."""
     from sklearn.neural_network import BernoulliRBM
-    machine = BernoulliRBM(random_state=SEED).fit(train)
+    machine = BernoulliRBM(random_state=seed).fit(train)
     hidden = test @ machine.components_.T + machine.intercept_hidden_
     return -test @ machine.intercept_visible_ - numpy.logaddexp(0, hidden).sum(axis=1)
 
 
-def ecod(train, test):
+def ecod(train, test, _):
     from pyod.models.ecod import ECOD
     return ECOD().fit(train).decision_function(test)
 
 
-def nearest_neighbours(train, test):
+def nearest_neighbours(train, test, _):
     from pyod.models.knn import KNN
     return KNN().fit(train).decision_function(test)
 
 
-def scores(train, test):
-    """Of each detector how odd the test rows are, and the seconds it took."""
+def scores(train, test, seed):
+    """Of each detector how odd the test rows are, and the seconds it took; two of them draw numbers."""
     encoding = encoder(train).fit(train.rows)
     train_rows, test_rows = (numpy.asarray(encoding.transform(t.rows), float) for t in (train, test))
     found = {}
     for name, detect in zip(NAMES, (isolation_forest, local_outlier_factor, free_energy, ecod, nearest_neighbours)):
         start = time.monotonic()
-        found[name] = (detect(train_rows, test_rows), time.monotonic() - start)
+        found[name] = (detect(train_rows, test_rows, seed), time.monotonic() - start)
     return found
 
 

@@ -4,6 +4,9 @@ import shutil
 from . import experiment
 
 
+PAPER = "Schröder, Ou, Li, Duncan 2023 ([arXiv 2307.07595](https://arxiv.org/abs/2307.07595))"  # "the paper" on all pages
+
+
 def table(header, rows):
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]

@@ -125,7 +125,7 @@ distribution, where the defaults chose one.
 ID-SPN: Rooshenas and Lowd 2014. MADE and VAE (a lower bound): as run by Peharz et al. 2020; the 146.90 of VAE on c20ng is the figure
 printed for cwebkb, too, and does not count. HCLT: regularised, mean of five seeds, from the authors' logs. CM-CLT: Correia et al., as
 quoted by Watson et al. 2023. MoAT: Selvam et al. 2023. EXPC and XCN, ensembles of cutset networks: Di Mauro et al. 2021. LearnPSDD (10
-bags), WinMine and bagged CNet hold the best figure of some sets.
+bags; Liang, Bekker, Van den Broeck 2017), WinMine and bagged CNet hold the best figure of some sets.
 
 All sets had these two commands, with other files and numbers of columns; seeds 2 and 3 stand in their names:
 

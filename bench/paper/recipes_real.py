@@ -11,7 +11,7 @@ ANNEALING = {
                "--raise-chains", 1],
 }
 # Where one training says little of the next.
-REPEATED = {"tmovie": [2]}
+REPEATED = {"tmovie": [2], "nltcs": [2, 3], "dna": [2, 3]}
 
 
 def cells():

@@ -10,7 +10,8 @@ from . import detectors, experiment, markdown, synthetic, table_files
 
 NAME = "tables"
 BUDGET = ["--steps", 1000]  # of the network on the base: what all trainings have in common
-SEED = 1
+# Further seeds, of the trainings and of what others draw; the rows held out stay the same.
+REPEATED = {name: [2, 3] for name in ("odd_car", "odd_splice", "odd_vote", "likelihood_nursery", "likelihood_vote", "rows_ort-ed")}
 OURS = "ort-ed"
 GENERATORS = ["ctgan", "tvae"]
 CLASS_NAMES = {"ctgan": "CTGAN", "tvae": "TVAE"}
@@ -22,21 +23,23 @@ CHAINS = 500  # for samples: one chain for each of 26,000 rows would take hours
 
 
 def cells():
-    return ([f"odd_{name}" for name in table_files.SETS] + [f"likelihood_{name}" for name in table_files.SETS]
-            + [f"rows_{source}" for source in (REAL, DRAWN, *GENERATORS)])
+    return experiment.with_seeds(
+        [f"odd_{name}" for name in table_files.SETS] + [f"likelihood_{name}" for name in table_files.SETS]
+        + [f"rows_{source}" for source in (REAL, DRAWN, *GENERATORS)], REPEATED)
 
 
 def run(cell):
-    kind, name = cell.name.split("_", 1)
-    {"odd": run_odd, "likelihood": run_likelihood, "rows": run_rows}[kind](cell, name)
+    cell_name, seed = experiment.name_and_seed(cell.name)
+    kind, name = cell_name.split("_", 1)
+    {"odd": run_odd, "likelihood": run_likelihood, "rows": run_rows}[kind](cell, name, seed)
 
 
-def train(cell, table):
+def train(cell, table, seed):
     """By default settings; the files are written again each time, from the same split."""
-    return cell.train(None, "--data", table.write(cell.folder / "train.csv"), "--seed", SEED, *BUDGET)
+    return cell.train(None, "--data", table.write(cell.folder / "train.csv"), "--seed", seed, *BUDGET)
 
 
-def run_odd(cell, name):
+def run_odd(cell, name, seed):
     """Trained on most rows of the most frequent class, asked to tell its other rows from those of the other classes."""
     table = table_files.load(name)
     usual = table_files.frequent_class(table)
@@ -44,12 +47,12 @@ def run_odd(cell, name):
     others = table.part(table.classes() != usual)
     test = table_files.Table(table.names, numpy.concatenate([usual_test.rows, others.rows])).without_class()
     odd = numpy.arange(len(test.rows)) >= len(usual_test.rows)
-    training = train(cell, usual_train.without_class())
+    training = train(cell, usual_train.without_class(), seed)
     energies = cell.folder / "energies.csv"
     holes = ["--marginalise"] if name in WITH_HOLES else []
     cell.ort_ed("score", training["best_model"], test.write(cell.folder / "test.csv"), "-o", energies, *holes)
-    found = {OURS: (energies_of(energies), training["seconds"])} | detectors.scores(usual_train.without_class(), test)
-    cell.finish({"seed": SEED, "class": usual, "train_rows": len(usual_train.rows), "odd_rows": int(odd.sum()),
+    found = {OURS: (energies_of(energies), training["seconds"])} | detectors.scores(usual_train.without_class(), test, seed)
+    cell.finish({"seed": seed, "class": usual, "train_rows": len(usual_train.rows), "odd_rows": int(odd.sum()),
                  "usual_rows": int((~odd).sum()), "columns": len(test.names), "budget": BUDGET,
                  "detectors": {d: {**detectors.area_under_curve(odd, s), "seconds": t} for d, (s, t) in found.items()}})
 
@@ -58,13 +61,13 @@ def energies_of(path):
     return table_files.read_csv(path, ["energy"]).rows[:, 0].astype(float)
 
 
-def run_likelihood(cell, name):
+def run_likelihood(cell, name, seed):
     train_rows, test_rows = table_files.split(table_files.load(name))
-    training = train(cell, train_rows)
+    training = train(cell, train_rows, seed)
     evaluation = cell.ort_ed("eval", training["best_model"], "--data", test_rows.write(cell.folder / "test.csv"),
                              "--samples", 0, "--raise-rows", 0, "--json")
     independent = {} if name == "adult" else {"independent": independent_columns(train_rows, test_rows)}
-    cell.finish({"seed": SEED, "train_rows": len(train_rows.rows), "columns": len(train_rows.names), "seconds": training["seconds"],
+    cell.finish({"seed": seed, "train_rows": len(train_rows.rows), "columns": len(train_rows.names), "seconds": training["seconds"],
                  "budget": BUDGET, "evaluation": evaluation, **independent})
 
 
@@ -83,34 +86,43 @@ def independent_columns(train_rows, test_rows):
     return total
 
 
-def run_rows(cell, source):
+def run_rows(cell, source, seed):
     """What rows of a source are worth: the real ones that were held out, or as many as those trained on, drawn by a model."""
     train_rows, test_rows = table_files.split(table_files.load("adult"))
     start = time.monotonic()
     if source == REAL:
         drawn, learned_from = test_rows, train_rows
     else:
-        drawn = learned_from = our_rows(cell, train_rows) if source == OURS else \
+        drawn = learned_from = our_rows(cell, train_rows, seed) if source == OURS else \
             synthetic.drawn_by(CLASS_NAMES[source], train_rows, len(train_rows.rows))
     seconds = time.monotonic() - start
-    cell.finish({"seed": SEED, "rows": len(drawn.rows), "seconds": seconds, "budget": BUDGET,
+    cell.finish({"seed": seed, "rows": len(drawn.rows), "seconds": seconds, "budget": BUDGET,
                  **synthetic.shape_and_trend(train_rows, drawn),
                  "auc": synthetic.classifier_auc(learned_from, test_rows, POSITIVE)})
 
 
-def our_rows(cell, train_rows):
-    """By the model whose likelihood was measured."""
-    trained = experiment.Cell(NAME, "likelihood_adult")
-    model = train(trained, train_rows)["best_model"]
+def our_rows(cell, train_rows, seed):
+    """By the model whose likelihood was measured, with seed 1."""
+    trained = experiment.Cell(NAME, "likelihood_adult" + (f"-seed-{seed}" if seed > 1 else ""))
+    model = train(trained, train_rows, seed)["best_model"]
     cell.commands += trained.commands
     samples = cell.folder / "samples.csv"
     samples.parent.mkdir(parents=True, exist_ok=True)
-    cell.ort_ed("sample", model, "-n", len(train_rows.rows), "--chains", CHAINS, "--seed", SEED, "-o", samples)
+    cell.ort_ed("sample", model, "-n", len(train_rows.rows), "--chains", CHAINS, "--seed", seed, "-o", samples)
     return table_files.read_csv(samples, train_rows.names)
 
 
 def of_kind(results, kind):
-    return {name.split("_", 1)[1]: r for name, r in results.items() if name.startswith(f"{kind}_")}
+    """{name: results of all seeds}."""
+    found = {}
+    for cell_name, result in results.items():
+        if cell_name.startswith(f"{kind}_"):
+            found.setdefault(experiment.name_and_seed(cell_name)[0].split("_", 1)[1], []).append(result)
+    return found
+
+
+def firsts(found):
+    return [results[0] for results in found.values()]
 
 
 def rounded(result):
@@ -127,35 +139,36 @@ def odd_section(results):
     if not found:
         return ""
     names = [OURS, *detectors.NAMES]
-    rows = [[name, r["class"], f"{r['train_rows']:,}", f"{r['usual_rows']:,} and {r['odd_rows']:,}",
+    rows = [[name, r[0]["class"], f"{r[0]['train_rows']:,}", f"{r[0]['usual_rows']:,} and {r[0]['odd_rows']:,}",
              *(area_shown(r, d) for d in names)] for name, r in found.items()]
-    all_ranks = [ranks(rounded(r)) for r in found.values()]
+    all_ranks = [ranks(rounded(r)) for r in firsts(found)]
     rows.append(["**mean rank**", "", "", "", *(f"**{numpy.mean([r[d] for r in all_ranks]):.2f}**" for d in names)])
-    rows.append(["mean", "", "", "", *(f"{numpy.mean([r['detectors'][d]['auc'] for r in found.values()]):.3f}" for d in names)])
-    rows.append(["seconds in all", "", "", "", *(f"{sum(r['detectors'][d]['seconds'] for r in found.values()):.0f}" for d in names)])
-    example = next(iter(found.values()))
+    rows.append(["mean", "", "", "", *(f"{numpy.mean([r['detectors'][d]['auc'] for r in firsts(found)]):.3f}" for d in names)])
+    rows.append(["seconds in all", "", "", "", *(f"{sum(r['detectors'][d]['seconds'] for r in firsts(found)):.0f}" for d in names)])
     return ODD.format(table=markdown.table(["", "usual class", "rows trained on", "usual and odd rows", *names], rows),
-                      commands=markdown.commands(example))
+                      commands=markdown.commands(firsts(found)[0]))
 
 
-def area_shown(result, detector):
-    value = result["detectors"][detector]
-    best = max(rounded(result).values()) == rounded(result)[detector]
+def area_shown(results, detector):
+    """Of the first seed with its error, and of the others."""
+    value = results[0]["detectors"][detector]
+    best = max(rounded(results[0]).values()) == rounded(results[0])[detector]
     text = f"{value['auc']:.3f} ± {value['standard_error']:.3f}"
-    return f"**{text}**" if best else text
+    return "; ".join([f"**{text}**" if best else text, *(f"{r['detectors'][detector]['auc']:.3f}" for r in results[1:])])
 
 
 def likelihood_section(results):
     found = of_kind(results, "likelihood")
     if not found:
         return ""
-    rows = [[name, str(r["columns"]), f"{r['train_rows']:,}", f"{r['evaluation']['rows']:,}", markdown.estimates(r["evaluation"]),
+    rows = [[name, str(r["columns"]), f"{r['train_rows']:,}", f"{r['evaluation']['rows']:,}",
+             "; ".join(markdown.estimates(one["evaluation"]) for one in found[name]),
              f"{r['evaluation']['nll_error']['test_set']:.2f}", f"{r['evaluation']['nll_error']['log_z']:.3f}",
              markdown.effective_chains(r["evaluation"]), f"{r['independent']:.2f}" if "independent" in r else "",
-             f"{r['seconds'] / 60:.1f}"] for name, r in found.items()]
+             f"{r['seconds'] / 60:.1f}"] for name, r in zip(found, firsts(found))]
     header = ["", "columns", "rows trained on", "test rows", "nats a row", "standard error", "of log Z", "effective chains",
               "independent columns", "minutes"]
-    return LIKELIHOOD.format(table=markdown.table(header, rows), commands=markdown.commands(next(iter(found.values()))))
+    return LIKELIHOOD.format(table=markdown.table(header, rows), commands=markdown.commands(firsts(found)[0]))
 
 
 def rows_section(results):
@@ -163,10 +176,10 @@ def rows_section(results):
     if not found:
         return ""
     labels = {REAL: "real rows", DRAWN: OURS, **CLASS_NAMES}
-    rows = [[labels[source], f"{r['shape']:.3f}", f"{r['trend']:.3f}", f"{r['auc']:.3f}",
+    rows = [[labels[source], *("; ".join(f"{one[score]:.3f}" for one in found[source]) for score in ("shape", "trend", "auc")),
              "" if source == REAL else f"{(sum(c['seconds'] for c in r['commands']) or r['seconds']) / 60:.1f}"]
-            for source, r in found.items()]
-    commands = markdown.commands(found[DRAWN]) if DRAWN in found else ""
+            for source, r in zip(found, firsts(found))]
+    commands = markdown.commands(found[DRAWN][0]) if DRAWN in found else ""
     return ROWS.format(table=markdown.table(["", "shape", "trend", "AUC of a classifier", "minutes"], rows), commands=commands)
 
 
@@ -219,7 +232,8 @@ PAGE = """
 # Tables
 
 Sets of UCI with **default settings only**: one command line for all. {share} of the rows, drawn with a fixed seed, are held out for
-the tests; of the others `ort-ed train` holds out its own for validation.
+the tests; of the others `ort-ed train` holds out its own for validation. Where a cell has three figures, the second and third are those
+of seeds 2 and 3, of the training and of detectors that draw numbers; ranks and means are those of seed 1.
 
 {provenance} It needs `tools/setup.sh --tables`.
 {odd}
