@@ -4,10 +4,12 @@
 //     disk-full    the n-th call that changes the disk, and all later ones (ENOSPC; of a write, half is done)
 //     disk-error   only the n-th such call (EIO)
 //     allocation   the n-th allocation
-//     low-memory   the n-th allocation and all later ones
+//     memory-limit every allocation with which more than n bytes would be in use
 //   ORT_ED_FAULT_AT     n, from 1; 0: nothing fails
-//   ORT_ED_FAULT_TRACE  a file that gets a line for each counted call: "<n> <call> <file>" or, of allocations
-//                       the first of each place in the code, "<n> <library>+<offset>"
+//   ORT_ED_FAULT_TRACE  a file that gets a line for each call that changes the disk: "<n> <call> <file>". Of
+//                       allocations, where nothing fails, "<n> <library>+<offset>" for the 1st, 2nd, 4th, ...
+//                       of each place in the code, or whenever some KiB more are in use; else for those that
+//                       fail.
 //
 // Calls on the standard error output do not count: whoever cannot write there cannot tell it either.
 
@@ -24,6 +26,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -34,11 +37,12 @@ void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
+void __libc_free(void*);
 }
 
 namespace {
 
-enum class Fault { kNone, kDiskFull, kDiskError, kAllocation, kLowMemory };
+enum class Fault { kNone, kDiskFull, kDiskError, kAllocation, kMemoryLimit };
 
 // What the environment says; read before main(), not changed after.
 Fault fault = Fault::kNone;
@@ -56,17 +60,9 @@ Function* Next(const char* name) {
 #define NEXT(name) static auto* const next = Next<decltype(name)>(#name)
 
 bool IsOfDisk() { return fault == Fault::kDiskFull || fault == Fault::kDiskError; }
-bool IsOfMemory() { return fault == Fault::kAllocation || fault == Fault::kLowMemory; }
 
 void WriteTrace(const char* text, int size) {
   if (trace >= 0 && size > 0) syscall(SYS_write, trace, text, static_cast<size_t>(size));
-}
-
-// Counts a call; whether it is one to fail.
-bool IsNext(int64_t& number) {
-  number = count.fetch_add(1) + 1;
-  const bool goes_on = fault == Fault::kDiskFull || fault == Fault::kLowMemory;
-  return at > 0 && (number == at || (goes_on && number > at));
 }
 
 // ---- The disk ----
@@ -78,8 +74,8 @@ void TraceCall(int64_t number, const char* call, const char* file) {
 
 bool FailsOnDisk(const char* call, const char* file) {
   if (!in_main || !IsOfDisk()) return false;
-  int64_t number = 0;
-  const bool fails = IsNext(number);
+  const int64_t number = ++count;
+  const bool fails = at > 0 && (number == at || (fault == Fault::kDiskFull && number > at));
   TraceCall(number, call, file);
   if (fails) errno = fault == Fault::kDiskFull ? ENOSPC : EIO;
   return fails;
@@ -117,53 +113,84 @@ bool FailsToOpen(const char* path, bool writes) {
 
 // ---- Memory ----
 
-// Addresses that were seen, by open addressing; never full.
+// How often each place in the code has asked, by open addressing; never full.
 class Places {
  public:
-  bool IsNew(uintptr_t place) {
+  // The number of times with this one.
+  int64_t Count(uintptr_t place) {
     for (size_t i = place * 0x9E3779B97F4A7C15u >> 44;; ++i) {
-      uintptr_t expected = 0;
-      if (slots_[i % slots_.size()].compare_exchange_strong(expected, place)) return true;
-      if (expected == place) return false;
+      Slot& slot = slots_[i % slots_.size()];
+      uintptr_t known = 0;
+      if (slot.place.compare_exchange_strong(known, place) || known == place) return ++slot.count;
     }
   }
 
  private:
-  std::array<std::atomic<uintptr_t>, size_t{1} << 20> slots_{};
+  struct Slot {
+    std::atomic<uintptr_t> place;
+    std::atomic<int64_t> count;
+  };
+  std::array<Slot, size_t{1} << 20> slots_{};
 };
 Places places;
 
 void TracePlace(int64_t number, void* caller) {
-  if (trace < 0 || !places.IsNew(reinterpret_cast<uintptr_t>(caller))) return;
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
-  const char* slash = strrchr(info.dli_fname, '/');
+  const char* const slash = strrchr(info.dli_fname, '/');
+  const auto offset = static_cast<char*>(caller) - static_cast<char*>(info.dli_fbase);
   char line[600];
-  WriteTrace(
-      line,
-      snprintf(line, sizeof(line), "%ld %s+%#lx\n", number, slash != nullptr ? slash + 1 : info.dli_fname,
-               static_cast<unsigned long>(static_cast<char*>(caller) - static_cast<char*>(info.dli_fbase))));
+  WriteTrace(line,
+             snprintf(line, sizeof(line), "%ld %s+%#lx\n", number,
+                      slash != nullptr ? slash + 1 : info.dli_fname, static_cast<unsigned long>(offset)));
+}
+
+std::atomic<int64_t> in_use = 0, traced = 0;  // bytes
+
+// Whether the n-th allocation, or one with which `n` bytes are in use, is worth a line.
+bool IsWorthATrace(int64_t n, void* caller) {
+  constexpr int64_t kStep = 4096;
+  if (trace < 0) return false;
+  if (fault == Fault::kMemoryLimit) {
+    if (n < traced + kStep) return false;
+    traced = n;
+    return true;
+  }
+  const int64_t times = places.Count(reinterpret_cast<uintptr_t>(caller));
+  return (times & (times - 1)) == 0;
 }
 
 // An allocation that `caller` asks for.
-bool LacksMemory(void* caller) {
-  if (!in_main || !IsOfMemory()) return false;
-  int64_t number = 0;
-  const bool fails = IsNext(number);
-  TracePlace(number, caller);
+bool LacksMemory(size_t size, void* caller) {
+  if (!in_main || (fault != Fault::kAllocation && fault != Fault::kMemoryLimit)) return false;
+  const bool limited = fault == Fault::kMemoryLimit;
+  const int64_t n = limited ? in_use + static_cast<int64_t>(size) : ++count;
+  const bool fails = at > 0 && (limited ? n > at : n == at);
+  if (fails || (at == 0 && IsWorthATrace(n, caller))) TracePlace(n, caller);
   if (fails) errno = ENOMEM;
   return fails;
 }
 
-void* New(size_t size, size_t alignment, void* caller) {
-  void* const memory = LacksMemory(caller)                ? nullptr
-                       : alignment > alignof(max_align_t) ? __libc_memalign(alignment, size)
-                                                          : __libc_malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
+// What was got counts as in use.
+void* Counted(void* memory) {
+  if (fault == Fault::kMemoryLimit && in_main) in_use += static_cast<int64_t>(malloc_usable_size(memory));
   return memory;
 }
 
-void* NewOrNull(size_t size, void* caller) { return LacksMemory(caller) ? nullptr : __libc_malloc(size); }
+void Discount(void* memory) {
+  if (fault == Fault::kMemoryLimit && in_main) in_use -= static_cast<int64_t>(malloc_usable_size(memory));
+}
+
+void* Allocate(size_t size, size_t alignment, void* caller) {
+  if (LacksMemory(size, caller)) return nullptr;
+  return Counted(alignment > alignof(max_align_t) ? __libc_memalign(alignment, size) : __libc_malloc(size));
+}
+
+void* New(size_t size, size_t alignment, void* caller) {
+  void* const memory = Allocate(size, alignment, caller);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
 
 // ---- From main() on ----
 
@@ -178,11 +205,11 @@ void ReadEnvironment() {
   const char* what = getenv("ORT_ED_FAULT");
   if (what == nullptr) return;
   const auto is = [&](const char* name) { return strcmp(what, name) == 0; };
-  fault = is("disk-full")    ? Fault::kDiskFull
-          : is("disk-error") ? Fault::kDiskError
-          : is("allocation") ? Fault::kAllocation
-          : is("low-memory") ? Fault::kLowMemory
-                             : Fault::kNone;
+  fault = is("disk-full")      ? Fault::kDiskFull
+          : is("disk-error")   ? Fault::kDiskError
+          : is("allocation")   ? Fault::kAllocation
+          : is("memory-limit") ? Fault::kMemoryLimit
+                               : Fault::kNone;
   if (const char* number = getenv("ORT_ED_FAULT_AT")) at = atoll(number);
   if (const char* file = getenv("ORT_ED_FAULT_TRACE"))
     trace = static_cast<int>(
@@ -203,24 +230,28 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
   return next(Main, argc, argv, init, fini, loader_fini, stack_end);
 }
 
-void* malloc(size_t size) { return LacksMemory(CALLER) ? nullptr : __libc_malloc(size); }
+void* malloc(size_t size) { return Allocate(size, 0, CALLER); }
 void* calloc(size_t number, size_t size) {
-  return LacksMemory(CALLER) ? nullptr : __libc_calloc(number, size);
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(number, size, &bytes)) return nullptr;
+  return LacksMemory(bytes, CALLER) ? nullptr : Counted(__libc_calloc(number, size));
 }
 void* realloc(void* memory, size_t size) {
-  return LacksMemory(CALLER) ? nullptr : __libc_realloc(memory, size);
+  if (LacksMemory(size, CALLER)) return nullptr;
+  Discount(memory);
+  return Counted(__libc_realloc(memory, size));
 }
-void* memalign(size_t alignment, size_t size) {
-  return LacksMemory(CALLER) ? nullptr : __libc_memalign(alignment, size);
-}
-void* aligned_alloc(size_t alignment, size_t size) {
-  return LacksMemory(CALLER) ? nullptr : __libc_memalign(alignment, size);
-}
+void* memalign(size_t alignment, size_t size) { return Allocate(size, alignment, CALLER); }
+void* aligned_alloc(size_t alignment, size_t size) { return Allocate(size, alignment, CALLER); }
 int posix_memalign(void** memory, size_t alignment, size_t size) {
-  void* const got = LacksMemory(CALLER) ? nullptr : __libc_memalign(alignment, size);
+  void* const got = Allocate(size, alignment, CALLER);
   if (got == nullptr) return ENOMEM;
   *memory = got;
   return 0;
+}
+void free(void* memory) {
+  Discount(memory);
+  __libc_free(memory);
 }
 
 ssize_t write(int descriptor, const void* bytes, size_t size) {
@@ -334,5 +365,5 @@ void* operator new(size_t size, std::align_val_t alignment) {
 void* operator new[](size_t size, std::align_val_t alignment) {
   return New(size, static_cast<size_t>(alignment), CALLER);
 }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return NewOrNull(size, CALLER); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept { return NewOrNull(size, CALLER); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 0, CALLER); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Allocate(size, 0, CALLER); }

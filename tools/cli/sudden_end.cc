@@ -1,6 +1,7 @@
 #include "tools/cli/sudden_end.h"
 
 #include <exception>
+#include <mutex>
 #include <string_view>
 
 #include <unistd.h>
@@ -28,6 +29,16 @@ bool EndsForLowMemory() noexcept {
   }
 }
 
+// glibc loads what carries an exception through functions of its own when the first one comes, and ends the
+// program if it cannot.
+void LoadUnwinder() noexcept {
+  std::once_flag once;
+  try {
+    std::call_once(once, [] { throw 0; });
+  } catch (int) {
+  }
+}
+
 [[noreturn]] void End() {
   if (EndsForLowMemory()) {
     RemoveUnfinished();
@@ -47,6 +58,9 @@ void TellLowMemory() noexcept {
   }
 }
 
-void CatchSuddenEnds() noexcept { usual_end = std::set_terminate(End); }
+void CatchSuddenEnds() noexcept {
+  usual_end = std::set_terminate(End);
+  LoadUnwinder();
+}
 
 }  // namespace ort_ed
