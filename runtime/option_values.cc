@@ -94,7 +94,7 @@ std::optional<double> ReadSeconds(std::string_view text) {
 OptionValue ConvertedTime(const OptionValue& value) {
   const auto* text = std::get_if<std::string>(&value);
   const bool is_time = text != nullptr && ReadSeconds(*text).value_or(0) > 0;
-  if (!is_time && !std::holds_alternative<std::monostate>(value)) throw std::invalid_argument(kTimeWanted);
+  if (!is_time && !std::holds_alternative<Nothing>(value)) throw std::invalid_argument(kTimeWanted);
   return value;
 }
 
@@ -131,7 +131,7 @@ OptionValue Converted(const Option& option, const OptionValue& value) {
   const OptionType type = option.type;
   if (type == OptionType::kPeriod && option.domain == kTimeDomain) return ConvertedTime(value);
   if (const auto* text = std::get_if<std::string>(&value)) return ParseOption(type, *text);
-  if (std::holds_alternative<std::monostate>(value)) return value;
+  if (std::holds_alternative<Nothing>(value)) return value;
   const auto* integer = std::get_if<int64_t>(&value);
   const auto* number = std::get_if<double>(&value);
   switch (type) {

@@ -391,7 +391,7 @@ void GivenOptions::ApplyTo(const Schema& schema, void* object) const {
 void SetOptions(const Schema& schema, void* object, const OptionMap& values) {
   GivenOptions given;
   for (const auto& [key, value] : values)
-    if (!std::holds_alternative<std::monostate>(value)) given.Add(key, value, "");
+    if (!std::holds_alternative<Nothing>(value)) given.Add(key, value, "");
   given.ApplyTo(schema, object);
 }
 

@@ -123,6 +123,7 @@ std::string AppendProblem(Ort::SessionOptions& options, const Device& device) {
     Append(options, device);
     return "";
   } catch (const Ort::Exception& exception) {
+    if (IsOutOfMemory(exception)) throw std::bad_alloc();
     const std::string problem = LibraryProblem(device.provider);
     return problem.empty() ? PlainMessage(exception) : problem;
   }
@@ -165,6 +166,7 @@ std::string ProviderProblem(const Device& device) {
     RunProbe(options);
     return "";
   } catch (const Ort::Exception& exception) {
+    if (IsOutOfMemory(exception)) throw std::bad_alloc();
     return PlainMessage(exception) + "; is there such a device, with its driver?";
   }
 }

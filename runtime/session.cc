@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 
 #include <onnxruntime_session_options_config_keys.h>
 
@@ -43,24 +44,28 @@ Ort::Env& Environment() {
                                            OnnxRuntimeVersion() + ", but this program was built for 1." +
                                            std::to_string(ORT_API_VERSION) +
                                            " or newer; check LD_LIBRARY_PATH, or build with its headers");
-    auto* created = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "ort_ed");
-    created->DisableTelemetryEvents();
-    return created;
+    return Translated(ErrorCode::kRuntime, "cannot start ONNX Runtime", [] {
+      auto created = std::make_unique<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "ort_ed");
+      created->DisableTelemetryEvents();
+      return created.release();
+    });
   }();
   return *environment;
 }
 
 Ort::SessionOptions MakeSessionOptions(const Device& device, int threads) {
   Environment();
-  Ort::SessionOptions options;
-  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);
-  options.SetInterOpNumThreads(1);
-  options.SetIntraOpNumThreads(ThreadCount(threads));
-  // Spinning within a call keeps small operators fast; between calls it would only burn the cores that the
-  // caller needs for its own work.
-  options.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
-  AppendProvider(options, device);
-  return options;
+  return Translated(ErrorCode::kRuntime, "cannot set up ONNX Runtime", [&] {
+    Ort::SessionOptions options;
+    options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);
+    options.SetInterOpNumThreads(1);
+    options.SetIntraOpNumThreads(ThreadCount(threads));
+    // Spinning within a call keeps small operators fast; between calls it would only burn the cores that the
+    // caller needs for its own work.
+    options.AddConfigEntry(kOrtSessionOptionsConfigForceSpinningStop, "1");
+    AppendProvider(options, device);
+    return options;
+  });
 }
 
 Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& options) {

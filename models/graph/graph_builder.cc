@@ -25,6 +25,7 @@ onnx::TensorProto IntTensor(std::span<const int64_t> shape, std::span<const int6
 
 struct AttributeWriter {
   onnx::AttributeProto& proto;
+  void operator()(Nothing) {}
   void operator()(int64_t value) {
     proto.set_type(onnx::AttributeProto::INT);
     proto.set_i(value);

@@ -11,6 +11,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "ort_ed/nothing.h"
+
 namespace ort_ed {
 
 class GraphBuilder;
@@ -23,7 +25,8 @@ struct Value {
   std::string name;
 };
 
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>>;
+using Attribute =
+    std::variant<Nothing, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>>;
 using Attributes = std::map<std::string, Attribute>;
 
 // Appends to an ONNX model: unique names, initialisers, constants, nodes. Convention of the project: a float

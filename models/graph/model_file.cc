@@ -16,6 +16,7 @@
 #include "runtime/support/gate/external_data.h"
 #include "runtime/support/gate/model_gate.h"
 #include "runtime/support/limits.h"
+#include "runtime/support/low_memory.h"
 #include "runtime/support/read_file.h"
 #include "runtime/support/wire.h"
 
@@ -150,6 +151,7 @@ void CheckOnnx(const onnx::ModelProto& model, const std::string& name) {
     onnx::shape_inference::InferShapes(copy, onnx::OpSchemaRegistry::Instance(),
                                        {kCheckTypes, kStrict, kPropagateData});
   } catch (const std::exception& error) {
+    if (IsLowMemory(error)) throw std::bad_alloc();
     Reject(name, "is not valid ONNX: " + OnOneLine(error.what()));
   }
 }

@@ -16,7 +16,7 @@
 namespace ort_ed {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 18;
+constexpr size_t kBufferBytes = size_t{1} << 18, kLeastBytes = size_t{1} << 12;  // of a small file
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 [[noreturn]] void ThrowIo(const std::string& name) {
@@ -86,14 +86,16 @@ class DescriptorSource : public ByteSource {
 }  // namespace
 
 InputStream::InputStream(const std::string& path)
-    : name_(path == "-" ? "the standard input" : "'" + path + "'"), buffer_(kBufferBytes) {
+    : name_(path == "-" ? "the standard input" : "'" + path + "'") {
   auto file = std::make_unique<DescriptorSource>(path, name_);
   size_ = file->Size();
+  buffer_.resize(std::clamp<size_t>(size_.value_or(kBufferBytes), kLeastBytes, kBufferBytes));
   source_ = std::move(file);
   if (Peek(kGzipMagic.size()).starts_with(kGzipMagic)) {
     const std::string_view seen(buffer_.data() + begin_, end_ - begin_);
     source_ = MakeGunzipSource(std::move(source_), seen, name_);
     size_.reset();
+    buffer_.resize(kBufferBytes);
     begin_ = end_ = 0;
   }
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,6 +17,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/input_wait.h"
+#include "runtime/support/list_folder.h"
 
 namespace ort_ed {
 namespace {
@@ -37,14 +39,18 @@ Unfinished& GetUnfinished() {
   return *unfinished;
 }
 
-void SetUnfinished(const std::string& path, bool is_unfinished) {
+// Asks for no memory while it holds the lock: whoever ends the program for a lack of it comes here, too.
+void AddUnfinished(const std::string& path) {
+  std::set<std::string> added = {path};
   Unfinished& unfinished = GetUnfinished();
   const std::lock_guard lock(unfinished.mutex);
-  if (is_unfinished) {
-    unfinished.paths.insert(path);
-  } else {
-    unfinished.paths.erase(path);
-  }
+  unfinished.paths.merge(added);
+}
+
+void DropUnfinished(const std::string& path) {
+  Unfinished& unfinished = GetUnfinished();
+  const std::lock_guard lock(unfinished.mutex);
+  unfinished.paths.erase(path);
 }
 
 [[noreturn]] void ThrowIo(const std::string& what, const std::string& path) {
@@ -101,25 +107,37 @@ int OpenNew(std::string& name) {
   return -1;
 }
 
+// None where they may not be seen.
+std::vector<std::string> NamesIn(const std::string& folder) {
+  try {
+    return ListFolder(folder);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+bool IsPlainFile(const std::string& path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 // Those whose path begins with `stem` and that nobody holds.
 void RemoveAbandoned(const std::string& stem, const std::string& folder) {
   const std::string start = std::filesystem::path(stem).filename().string();
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(start) || !IsTemporaryName(name) || entry.is_symlink(ignored) ||
-        !entry.is_regular_file(ignored))
-      continue;
-    const int descriptor = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  for (const std::string& name : NamesIn(folder)) {
+    const std::string path = folder + "/" + name;
+    if (!name.starts_with(start) || !IsTemporaryName(name) || !IsPlainFile(path)) continue;
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) continue;
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
     close(descriptor);
   }
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) {
+// From the first constructor on the destructor is called, whatever fails here.
+AtomicFile::AtomicFile(const std::string& path) : AtomicFile() {
   // Elsewhere that is the standard output, which cannot be written at once or not at all.
   if (path == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
   path_ = BehindLinks(path);
@@ -152,14 +170,14 @@ void AtomicFile::Open() {
     if (fstat(descriptor_, &status) != 0 || status.st_nlink > 0) break;
     close(descriptor_);
   }
-  SetUnfinished(temporary_, true);
+  AddUnfinished(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
   unlink(temporary_.c_str());
-  SetUnfinished(temporary_, false);
+  DropUnfinished(temporary_);
 }
 
 void AtomicFile::Write(const void* bytes, size_t size) {
@@ -174,9 +192,12 @@ void AtomicFile::Write(const void* bytes, size_t size) {
 }
 
 void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
-  if (pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset)) !=
-      static_cast<ssize_t>(text.size())) {
-    ThrowIo("write", path_);
+  while (!text.empty()) {
+    const ssize_t written = pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ThrowIo("write", path_);
+    text.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
   }
 }
 
@@ -186,11 +207,11 @@ void AtomicFile::Commit() {
   if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     unlink(temporary_.c_str());
-    SetUnfinished(temporary_, false);
+    DropUnfinished(temporary_);
     errno = error;
     ThrowIo("write", path_);
   }
-  SetUnfinished(temporary_, false);
+  DropUnfinished(temporary_);
   SyncFolder(GetFolder(path_));
 }
 

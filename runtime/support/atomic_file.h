@@ -24,6 +24,7 @@ class AtomicFile {
   void Commit();
 
  private:
+  AtomicFile() = default;
   void Open();
 
   std::string path_;

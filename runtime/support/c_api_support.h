@@ -14,6 +14,7 @@
 #include "ort_ed/c_api.h"
 #include "ort_ed/energy_model.h"
 #include "ort_ed/error.h"
+#include "runtime/support/low_memory.h"
 
 struct ort_ed_model {
   ort_ed::EnergyModel model;
@@ -32,11 +33,8 @@ ort_ed_status Guarded(Call&& call) noexcept {
     return ORT_ED_OK;
   } catch (const Error& error) {
     return SetLastError(static_cast<ort_ed_status>(error.code()), error.what());
-  } catch (const std::bad_alloc&) {
-    return SetLastError(ORT_ED_OUT_OF_MEMORY, "out of memory");
-  } catch (const std::length_error&) {  // more than a vector could ever hold
-    return SetLastError(ORT_ED_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& error) {
+    if (IsLowMemory(error)) return SetLastError(ORT_ED_OUT_OF_MEMORY, "out of memory");
     return SetLastError(ORT_ED_INTERNAL, error.what());
   } catch (...) {
     return SetLastError(ORT_ED_INTERNAL, "unknown exception");

@@ -12,6 +12,7 @@
 #include <sched.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/low_memory.h"
 
 namespace ort_ed {
 namespace {
@@ -32,6 +33,16 @@ int CountCores() {
   std::fclose(file);
   if (numbers != 2 || period <= 0) return allowed;  // "max"
   return std::clamp(static_cast<int>(std::ceil(quota / period)), 1, allowed);
+}
+
+// Up to `count`: where there is no memory for more, those that are there do the work.
+template <typename Body>
+void StartThreads(std::vector<std::jthread>& threads, int64_t count, const Body& body) {
+  try {
+    while (std::ssize(threads) < count) threads.emplace_back(body);
+  } catch (const std::exception& error) {
+    if (!IsLowMemory(error)) throw;
+  }
 }
 
 }  // namespace
@@ -64,7 +75,7 @@ void parallel_detail::Run(int threads, int64_t count, double work,
   };
   {
     std::vector<std::jthread> helpers;
-    for (int64_t helper = 1; helper < useful; ++helper) helpers.emplace_back(run);
+    StartThreads(helpers, useful - 1, run);
     run();
   }
   if (failure) std::rethrow_exception(failure);

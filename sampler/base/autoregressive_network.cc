@@ -82,7 +82,8 @@ void AutoregressiveNetwork::ReadTensors(const AutoregressiveTensors& tensors) {
   const auto bit = [&](int64_t slot) { return int64_t{bits_[slot]}; };
   int64_t inputs = d;
   for (size_t k = 0; k < tensors.hidden.size(); ++k) {
-    const auto& [weight, bias] = tensors.hidden[k];
+    const auto& weight = tensors.hidden[k].weight;
+    const auto& bias = tensors.hidden[k].bias;
     const std::string name = "hidden" + std::to_string(k + 1);
     const int64_t units = std::ssize(bias);
     CheckValues(bias, bias.size(), name + ".bias");

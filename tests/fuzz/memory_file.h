@@ -8,24 +8,28 @@
 
 namespace ort_ed {
 
-// Bytes as a file that readers can open by its path.
+// Bytes as a file that readers can open by its path. There is one file for all, which is filled anew: to make
+// one takes longer than to read most.
 class MemoryFile {
  public:
-  MemoryFile(const uint8_t* bytes, size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+  MemoryFile(const uint8_t* bytes, size_t size) {
+    if (ftruncate(Descriptor(), 0) != 0) return;
     for (size_t done = 0; done < size;) {
-      const ssize_t count = write(descriptor_, bytes + done, size - done);
+      const ssize_t count = pwrite(Descriptor(), bytes + done, size - done, static_cast<off_t>(done));
       if (count <= 0) break;
       done += static_cast<size_t>(count);
     }
   }
-  ~MemoryFile() { close(descriptor_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(Descriptor()); }
 
  private:
-  int descriptor_;
+  static int Descriptor() {
+    static const int descriptor = memfd_create("fuzz", MFD_CLOEXEC);
+    return descriptor;
+  }
 };
 
 }  // namespace ort_ed

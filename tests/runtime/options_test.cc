@@ -320,7 +320,7 @@ TEST(Options, GetGivesBackWhatWasSet) {
   EXPECT_FALSE(values.contains("threshold"));  // without effect
   Everything copy;
   OptionMap given = values;
-  std::erase_if(given, [](const auto& each) { return std::holds_alternative<std::monostate>(each.second); });
+  std::erase_if(given, [](const auto& each) { return std::holds_alternative<Nothing>(each.second); });
   SetOptions(SchemaOf<Everything>(), &copy, given);
   EXPECT_EQ(GetOptions(SchemaOf<Everything>(), &copy), values);
 }

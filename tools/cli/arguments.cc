@@ -222,6 +222,8 @@ GivenOptions ParseArguments(const Command& command, const std::vector<std::strin
   with_program.insert(with_program.end(), words.begin(), words.end());
   try {
     parser.parse_args(with_program);
+  } catch (const std::bad_alloc&) {
+    throw;  // low memory is no wrong usage
   } catch (const std::exception& error) {
     throw UsageError(fmt::format("{} (see `ort-ed {} --help`)", error.what(), command.name));
   }

@@ -1,3 +1,3 @@
 #include "tools/cli/main.h"
 
-int main(int argc, char** argv) { return ort_ed::Main(std::vector<std::string>(argv + 1, argv + argc)); }
+int main(int argc, char** argv) { return ort_ed::Main({argv + 1, argv + argc}); }

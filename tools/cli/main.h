@@ -1,11 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <span>
 
 namespace ort_ed {
 
 // The whole command: `words` are what stands behind the program's name. Returns the exit code.
-int Main(const std::vector<std::string>& words);
+int Main(std::span<char* const> words);
 
 }  // namespace ort_ed

@@ -20,6 +20,7 @@ class PlainOutput : std::streambuf {
   PlainOutput& operator=(const PlainOutput&) = delete;
 
  private:
+  // Neither asks for memory: a stream takes a lack of it for a full disk.
   int_type overflow(int_type c) override;
   std::streamsize xsputn(const char* text, std::streamsize size) override;
   int sync() override;

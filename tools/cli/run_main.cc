@@ -10,6 +10,7 @@
 #include "runtime/simd/instruction_set.h"
 #include "runtime/support/input_wait.h"
 #include "runtime/support/large_buffers.h"
+#include "runtime/support/low_memory.h"
 #include "runtime/support/named.h"
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
@@ -19,6 +20,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/main.h"
 #include "tools/cli/plain_output.h"
+#include "tools/cli/sudden_end.h"
 
 namespace ort_ed {
 namespace {
@@ -26,7 +28,6 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr char kOutOfMemory[] = "out of memory; ask for less at once";
 
 void LogToStderr() {
   auto logger = spdlog::stderr_color_mt("ort-ed");
@@ -99,7 +100,9 @@ int RunCommand(const std::vector<std::string>& words) {
 
 // Microsoft's builds of ONNX Runtime since 1.30 start a telemetry service with the first session: a database
 // in ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
-void RefuseTelemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1); }
+void RefuseTelemetry() {
+  if (setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1) != 0) throw std::bad_alloc();
+}
 
 int RunWords(const std::vector<std::string>& words) {
   if (words.empty()) throw UsageError("a command is missing\n\n" + OverviewText());
@@ -117,26 +120,29 @@ int RunWords(const std::vector<std::string>& words) {
   return exit_code;
 }
 
-}  // namespace
-
-int Main(const std::vector<std::string>& words) {
+int Run(const std::vector<std::string>& words) {
   RefuseTelemetry();
   ReturnLargeBuffers();
   LogToStderr();
   CatchInterrupts();
   const PlainOutput plain(std::cout);
+  return RunWords(words);
+}
+
+}  // namespace
+
+int Main(std::span<char* const> words) {
+  CatchSuddenEnds();
   try {
-    return RunWords(words);
+    return Run({words.begin(), words.end()});
   } catch (const UsageError& error) {
     spdlog::error("{}", Plain(error.what()));
     return kWrongUsage;
-  } catch (const std::bad_alloc&) {
-    spdlog::error("{}", kOutOfMemory);
-    return kFailed;
-  } catch (const std::length_error&) {  // more than a vector could ever hold
-    spdlog::error("{}", kOutOfMemory);
-    return kFailed;
   } catch (const std::exception& error) {
+    if (IsLowMemory(error)) {
+      TellLowMemory();
+      return kFailed;
+    }
     spdlog::error("{}", Plain(error.what()));
     return InterruptedExitCode(kFailed);
   }

@@ -240,7 +240,8 @@ void ObserveUnknownShapes(onnx::ModelProto probe, const std::string& output, Ten
     Ort::Session session = OpenProbe(probe);
     first = ObservedShapes(session, kBatch);
     second = ObservedShapes(session, kOtherBatch);
-  } catch (const Ort::Exception&) {
+  } catch (const Ort::Exception& error) {
+    if (IsOutOfMemory(error)) throw std::bad_alloc();
     return;
   }
   const std::string symbol = OnlySymbol(probe.graph());

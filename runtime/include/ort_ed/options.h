@@ -15,6 +15,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/export.h"
+#include "ort_ed/nothing.h"
 
 // Options, declared once, beside the code that uses them. A struct of options says
 //
@@ -40,7 +41,7 @@ struct Period {
 };
 
 // The value of an option, whatever its type. Text may stand for any other: it is parsed where it is used.
-using OptionValue = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
+using OptionValue = std::variant<Nothing, bool, int64_t, double, std::string, std::vector<int64_t>,
                                  std::vector<double>, std::vector<std::string>>;
 using OptionMap = std::map<std::string, OptionValue>;
 
@@ -194,7 +195,7 @@ struct Member<std::optional<T>> {
   }
   static void Set(void* member, const OptionValue& value) {
     auto& target = *static_cast<std::optional<T>*>(member);
-    if (std::holds_alternative<std::monostate>(value)) {
+    if (std::holds_alternative<Nothing>(value)) {
       target.reset();
     } else {
       Member<T>::Set(&target.emplace(), value);

@@ -78,7 +78,7 @@ std::string KindLines(const std::vector<FileOption>& all, const OptionMap& value
   for (const FileOption& each : all) {
     const VisibleOption& visible = each.visible;
     const auto value = values.find(visible.key);
-    const bool has_value = value != values.end() && !std::holds_alternative<std::monostate>(value->second);
+    const bool has_value = value != values.end() && !std::holds_alternative<Nothing>(value->second);
     if (visible.choice != choice || each.section != section || !each.table.empty() || !has_value) continue;
     text += Line(visible.key, value->second, *visible.option);
     if (visible.option->kinds != nullptr) text += KindLines(all, values, visible.key, section);
@@ -94,7 +94,7 @@ std::string WriteToml(const Schema& schema, const void* object) {
   std::string text, section;
   for (const Option& option : schema.options) {
     const auto value = values.find(option.key);
-    if (value == values.end() || std::holds_alternative<std::monostate>(value->second)) continue;
+    if (value == values.end() || std::holds_alternative<Nothing>(value->second)) continue;
     if (option.section != section) {
       section = option.section;
       text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);

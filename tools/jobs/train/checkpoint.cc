@@ -14,6 +14,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/list_folder.h"
 #include "runtime/support/read_file.h"
 
 namespace ort_ed {
@@ -225,12 +226,11 @@ std::string CheckpointFolder::MakePath(int64_t step) const {
 std::vector<int64_t> CheckpointFolder::Steps() const {
   std::vector<int64_t> steps;
   if (!std::filesystem::is_directory(folder_)) return steps;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : ListFolder(folder_)) {
     int64_t step = -1;
     std::from_chars(name.data() + std::min(name.size(), sizeof(kPrefix) - 1), name.data() + name.size(),
                     step);
-    if (step >= 0 && entry.path() == MakePath(step)) steps.push_back(step);
+    if (step >= 0 && folder_ + "/" + name == MakePath(step)) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;

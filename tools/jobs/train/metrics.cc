@@ -4,13 +4,14 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/list_folder.h"
 #include "runtime/support/read_file.h"
 #include "tools/jobs/train/run_folder.h"
 
@@ -23,7 +24,7 @@ std::string ToJson(const MetricsLine& line) {
   return json.dump() + "\n";
 }
 
-MetricsLine FromJson(const std::string& text) {
+MetricsLine FromJson(std::string_view text) {
   MetricsLine line;
   const auto json = nlohmann::ordered_json::parse(text);
   for (const auto& [key, value] : json.items()) {
@@ -46,10 +47,8 @@ struct FormerEvents {
 // A process that was killed here may have left two files with the same pictures.
 FormerEvents ReadEventFiles(const std::string& folder, int64_t last_step) {
   FormerEvents events;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (IsEventFile(entry.path().filename().string())) events.files.insert(entry.path());
-  if (error) throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", folder, error.message()));
+  for (const std::string& name : ListFolder(folder))
+    if (IsEventFile(name)) events.files.insert(std::filesystem::path(folder) / name);
   std::set<std::string> known;
   for (const auto& file : events.files) {
     Pictures pictures = ReadPictures(file.string(), last_step);
@@ -115,11 +114,11 @@ std::vector<MetricsLine> ReadMetrics(const std::string& path) {
   std::vector<MetricsLine> lines;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return lines;
   const auto bytes = ReadRegularFile(path, "metrics");
-  std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  for (std::string text; std::getline(file, text);) {
-    if (file.eof()) break;  // no newline: cut short
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // What has no end of line was cut short.
+  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
     try {
-      lines.push_back(FromJson(text));
+      lines.push_back(FromJson(rest.substr(0, end)));
     } catch (const nlohmann::json::exception& error) {
       throw Error(ErrorCode::kBadData,
                   fmt::format("{}:{}: not a line of metrics: {}; repair or remove the line", path,

@@ -11,6 +11,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/atomic_file.h"
+#include "runtime/support/list_folder.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/event_file.h"
 #include "tools/jobs/train/metrics.h"
@@ -38,8 +39,8 @@ bool MayBeReplaced(const std::string& folder) {
 void AddMatching(const fs::path& folder, bool (*matches)(const std::string& name),
                  std::vector<fs::path>& files) {
   if (!fs::is_directory(folder)) return;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (matches(entry.path().filename().string()) && !entry.is_directory()) files.push_back(entry.path());
+  for (const std::string& name : ListFolder(folder))
+    if (matches(name) && !fs::is_directory(folder / name)) files.push_back(folder / name);
 }
 
 bool IsOfARun(const std::string& name) {

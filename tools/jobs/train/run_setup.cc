@@ -491,7 +491,7 @@ std::string DescribeTraining(const RunSetup& setup, int64_t step) {
   const auto add = [&](const std::string& key, const OptionValue& value) {
     std::visit(
         [&](const auto& each) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, std::monostate>) json[key] = each;
+          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, Nothing>) json[key] = each;
         },
         value);
   };
