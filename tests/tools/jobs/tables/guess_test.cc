@@ -112,6 +112,24 @@ TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
   EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
 }
 
+// As spreadsheets in the United States write them.
+TEST_F(GuessTest, TimesHaveHalvesOfTheDay) {
+  std::string text = "login,changed,kind\n";
+  for (int i = 0; i < 200; ++i)
+    text +=
+        fmt::format("{}:{:02} {},{}/{}/2024 {}:{:02} {},{}\n", 1 + i % 12, i * 7 % 60, i % 2 ? "AM" : "PM",
+                    1 + i % 12, 1 + i % 28, 1 + i * 5 % 12, i * 11 % 60, i % 3 ? "AM" : "PM", i % 2);
+  const TableGuess guess = Guess(text);
+  const Variables& v = guess.variables;
+  ASSERT_EQ(v.size(), 3);
+  EXPECT_EQ(v[0].values, CellValues::kClock);
+  EXPECT_EQ(v[0].kind, VariableKind::kCyclic);
+  EXPECT_EQ(v[0].format, "h:mm AM");
+  EXPECT_EQ(v[1].values, CellValues::kTime);
+  EXPECT_EQ(v[1].format, "M/D/YYYY h:mm AM");
+  EXPECT_THAT(guess.warnings, IsEmpty());
+}
+
 // 1.234 is 1234 to some programs and 1.234 to others: the other cells of the column tell.
 TEST_F(GuessTest, PointsAndCommasMeanWhatTheColumnSays) {
   std::string german = "grouped;large;density;price;all\n", tabs = "price\tgrouped\tmeasured\n";
