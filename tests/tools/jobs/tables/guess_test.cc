@@ -377,6 +377,27 @@ TEST_F(GuessTest, ColumnsAreLeftOutForAReason) {
   EXPECT_EQ(guess.dropped[1].why, "is not named in columns");
 }
 
+TEST_F(GuessTest, WhereNothingIsLeftItIsToldWhatToDo) {
+  std::string ids = "id\n", same = "a,b\n";
+  for (int i = 0; i < 30; ++i) {
+    ids += fmt::format("x{}\n", i);
+    same += "x,1\n";
+  }
+  const auto refused = [&](const std::string& text, const TableOptions& options, const char* advice) {
+    ExpectError(
+        ErrorCode::kBadData, [&] { Guess(text, options); }, "no column is left to learn", advice);
+  };
+  refused(ids, {}, "identifies rows: no value occurs twice; name in categories or ordered");
+  refused(same, {}, "2 columns have the same value in every row; give rows that differ");
+  refused(same, {.drop = {"a", "b"}}, "name other columns in columns or drop");
+}
+
+TEST_F(GuessTest, LabelsWithCommasHaveQuotesInLists) {
+  std::string text = "place,kind\n";
+  for (int i = 0; i < 30; ++i) text += fmt::format("\"{}\",{}\n", i % 2 ? "East, far" : "West", i % 3);
+  EXPECT_EQ(Guess(text).descriptions[0], "nominal, 2 categories: 'East, far', West, and others");
+}
+
 TEST_F(GuessTest, TheFileOfVariablesReadsBack) {
   const TableGuess guess = Guess(Customers());
   const std::string path = folder_.File("variables.toml");
