@@ -21,6 +21,7 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
+constexpr int64_t kManyStates = 1000;
 constexpr int64_t kRowsToIdentify = 20;  // fewer may all be different by chance
 
 bool IsWhole(CellValues type) { return type != CellValues::kNumber && type != CellValues::kText; }
@@ -377,6 +378,11 @@ class Guesser {
   // Warnings about a column that is kept.
   void Consider(size_t column, const Variable& variable) {
     const std::string& name = profile_.names[column];
+    if (variable.states() > kManyStates)
+      guess_.warnings.push_back(fmt::format(
+          "column '{}' becomes {} states, with which every step of a training is slow; lower {}, or name it "
+          "in drop",
+          name, variable.states(), variable.edges.empty() ? "max_categories" : "bins"));
     const auto [earlier, is_new] = seen_.emplace(profile_.columns[column].hash(), name);
     if (!is_new)
       guess_.warnings.push_back(

@@ -392,6 +392,16 @@ TEST_F(GuessTest, WhereNothingIsLeftItIsToldWhatToDo) {
   refused(same, {.drop = {"a", "b"}}, "name other columns in columns or drop");
 }
 
+TEST_F(GuessTest, ThousandsOfStatesAreWarnedOf) {
+  std::string text = "product,kind\n";
+  for (int i = 0; i < 4800; ++i) text += fmt::format("P{},{}\n", i % 1200, i % 3);
+  EXPECT_THAT(Guess(text, {.max_categories = 2000}).warnings,
+              ElementsAre(HasSubstr("'product' becomes 1201 states")));
+  const TableGuess usual = Guess(text);
+  EXPECT_EQ(usual.variables.dimension(), 101 + 3);
+  EXPECT_THAT(usual.warnings, ElementsAre(HasSubstr("4400 of 4800 rows have categories that are rare")));
+}
+
 TEST_F(GuessTest, LabelsWithCommasHaveQuotesInLists) {
   std::string text = "place,kind\n";
   for (int i = 0; i < 30; ++i) text += fmt::format("\"{}\",{}\n", i % 2 ? "East, far" : "West", i % 3);
