@@ -10,7 +10,6 @@
 namespace ort_ed {
 namespace {
 
-constexpr int kBarWidth = 24;
 constexpr std::chrono::milliseconds kBarPeriod(100);
 constexpr std::chrono::seconds kLogPeriod(10);
 
@@ -28,6 +27,21 @@ size_t TerminalWidth() {
 }
 
 }  // namespace
+
+std::string FitToWidth(const ProgressParts& parts, size_t width) {
+  constexpr size_t kShortestBar = 4, kLongestBar = 24, kAround = 3;  // [] and a blank
+  const std::string tail = parts.left + parts.details;
+  std::string rest = parts.count + parts.rate + tail;
+  if (parts.what.size() + rest.size() >= width) rest = parts.count + tail;
+  const size_t taken = parts.what.size() + rest.size() + kAround + 1;
+  std::string bar;
+  if (parts.fraction && taken + kShortestBar <= width) {
+    const size_t length = std::min(kLongestBar, width - taken);
+    const auto filled = static_cast<size_t>(*parts.fraction * static_cast<double>(length));
+    bar = "[" + std::string(filled, '#') + std::string(length - filled, ' ') + "] ";
+  }
+  return CutToWidth(parts.what + bar + rest, width);
+}
 
 std::string CutToWidth(const std::string& line, size_t width) {
   const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
@@ -62,34 +76,28 @@ void Progress::Update(int64_t done, const std::string& details) {
   }
   if (now - last_ < (terminal_ ? Clock::duration(kBarPeriod) : Clock::duration(kLogPeriod))) return;
   last_ = now;
-  const std::string line = Line(done, details);
+  const ProgressParts parts = Describe(done, details);
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", CutToWidth(line, TerminalWidth()).c_str());
+    std::fprintf(stderr, "\r\033[K%s", FitToWidth(parts, TerminalWidth()).c_str());
     std::fflush(stderr);
     bar_shown_ = true;
   } else {
-    spdlog::info("{}", line);
+    spdlog::info("{}{}{}{}{}", parts.what, parts.count, parts.rate, parts.left, parts.details);
   }
 }
 
-std::string Progress::Line(int64_t done, const std::string& details) const {
+ProgressParts Progress::Describe(int64_t done, const std::string& details) const {
   const double seconds = std::chrono::duration<double>(last_ - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done - first_) / seconds : 0;
-  std::string line = what_ + " ";
-  if (total_ > 0) {
-    const double fraction = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
-    if (terminal_) {
-      const int filled = static_cast<int>(fraction * kBarWidth);
-      line += fmt::format("[{:<{}}] ", std::string(filled, '#'), kBarWidth);
-    }
-    line += fmt::format("{:.0f}% {}/{} {}", fraction * 100, done, total_, unit_);
-  } else {
-    line += fmt::format("{} {}", done, unit_);
-  }
-  line += fmt::format(", {} {}/s", RateText(rate), unit_);
-  if (total_ > 0 && rate > 0)
-    line += fmt::format(", ETA {}", Duration(static_cast<double>(total_ - done) / rate));
-  return details.empty() ? line : line + ", " + details;
+  ProgressParts parts{.what = what_ + " ",
+                      .count = fmt::format("{} {}", done, unit_),
+                      .rate = fmt::format(", {} {}/s", RateText(rate), unit_),
+                      .details = details.empty() ? "" : ", " + details};
+  if (total_ <= 0) return parts;
+  parts.fraction = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+  parts.count = fmt::format("{:.0f}% {}/{} {}", *parts.fraction * 100, done, total_, unit_);
+  if (rate > 0) parts.left = fmt::format(", ETA {}", Duration(static_cast<double>(total_ - done) / rate));
+  return parts;
 }
 
 void Progress::Finish() {

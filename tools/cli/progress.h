@@ -2,9 +2,20 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ort_ed {
+
+// What stands on a line of progress, from left to right; `fraction` is the bar behind `what`.
+struct ProgressParts {
+  std::string what;
+  std::optional<double> fraction = {};
+  std::string count, rate, left = {}, details;
+};
+// The line for a terminal: where it is narrow the bar is shorter or left out, then the rate, so that the
+// details are seen.
+std::string FitToWidth(const ProgressParts& parts, size_t width);
 
 // Progress on stderr: a bar with rate and ETA on a terminal, a plain log line every ten seconds in a pipe.
 class Progress {
@@ -20,7 +31,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string Line(int64_t done, const std::string& details) const;
+  ProgressParts Describe(int64_t done, const std::string& details) const;
 
   std::string what_;
   std::string unit_;

@@ -135,7 +135,7 @@ void Canvas::Text(Position at, std::string_view text, const TextStyle& style) {
   const double scale = style.size / kCapitalHeight;
   const double width = TextWidth(text, style.size);
   double pen = style.align == Align::kLeft ? 0 : style.align == Align::kCentre ? -width / 2 : -width;
-  for (const char character : text) {
+  for (const char32_t character : CodePoints(text)) {
     const Glyph& glyph = FindGlyph(character);
     std::vector<std::vector<Position>> strokes = glyph.strokes;
     for (auto& stroke : strokes) {
@@ -151,7 +151,7 @@ void Canvas::Text(Position at, std::string_view text, const TextStyle& style) {
 
 double Canvas::TextWidth(std::string_view text, double size) {
   double width = 0;
-  for (const char character : text) width += FindGlyph(character).width + kGlyphGap;
+  for (const char32_t character : CodePoints(text)) width += FindGlyph(character).width + kGlyphGap;
   return text.empty() ? 0 : (width - kGlyphGap) * size / kCapitalHeight;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/picture/canvas.h"
@@ -16,6 +18,10 @@ struct Glyph {
 inline constexpr double kCapitalHeight = 9;
 inline constexpr double kGlyphGap = 2.6;  // between two glyphs
 
-const Glyph& FindGlyph(char character);
+// Of a code point; those that are not known, such as of other scripts, have a box.
+const Glyph& FindGlyph(char32_t character);
+
+// The code points of a text in UTF-8; a byte that is none is U+FFFD.
+std::u32string CodePoints(std::string_view text);
 
 }  // namespace ort_ed

@@ -16,6 +16,23 @@ std::string Padded(int value, size_t digits) {
   return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
 }
 
+// AM or another of its spellings where the format goes on with it; else nothing.
+std::string_view HalfAtFront(std::string_view format) {
+  for (const auto& [morning, evening] : kHalvesOfDay)
+    if (format.starts_with(morning)) return morning;
+  return {};
+}
+
+bool HasHalves(std::string_view format) {
+  return std::ranges::any_of(
+      kHalvesOfDay, [&](const auto& half) { return format.find(half.first) != std::string_view::npos; });
+}
+
+std::string_view EveningOf(std::string_view morning) {
+  return std::ranges::find(kHalvesOfDay, morning, &std::pair<std::string_view, std::string_view>::first)
+      ->second;
+}
+
 }  // namespace
 
 NumberFormat ParseNumberFormat(std::string_view format) {
@@ -66,19 +83,25 @@ std::string WriteTimeLike(double seconds, std::string_view format) {
   const double days = std::floor(seconds / kDaySeconds);
   const year_month_day date{sys_days(std::chrono::days(static_cast<int64_t>(days)))};
   const int rest = static_cast<int>(seconds - days * kDaySeconds);
+  const int hour = rest / 3600, shown_hour = HasHalves(format) ? (hour + 11) % 12 + 1 : hour;
   const std::pair<std::string_view, int> parts[] = {
       {"YYYY", static_cast<int>(date.year())},
       {"MM", static_cast<int>(static_cast<unsigned>(date.month()))},
       {"DD", static_cast<int>(static_cast<unsigned>(date.day()))},
       {"M", static_cast<int>(static_cast<unsigned>(date.month()))},
       {"D", static_cast<int>(static_cast<unsigned>(date.day()))},
-      {"hh", rest / 3600},
-      {"h", rest / 3600},
+      {"hh", shown_hour},
+      {"h", shown_hour},
       {"mm", rest / 60 % 60},
       {"ss", rest % 60},
   };
   std::string text;
   while (!format.empty()) {
+    if (const std::string_view half = HalfAtFront(format); !half.empty()) {
+      text += hour < 12 ? half : EveningOf(half);
+      format.remove_prefix(half.size());
+      continue;
+    }
     const auto part =
         std::ranges::find_if(parts, [&](const auto& each) { return format.starts_with(each.first); });
     if (part == std::end(parts)) {
@@ -90,6 +113,10 @@ std::string WriteTimeLike(double seconds, std::string_view format) {
     }
   }
   return text;
+}
+
+bool IsInMinutes(std::string_view format) {
+  return format.find("mm") != std::string_view::npos && format.find("ss") == std::string_view::npos;
 }
 
 bool IsMonthFirst(std::string_view format) {

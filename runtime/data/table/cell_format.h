@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ort_ed {
 
@@ -10,7 +11,9 @@ namespace ort_ed {
 //   "$#,###.00", "# EUR", "#%", "#.00"    numbers: what stands around them, between thousands, and their
 //   decimals;
 //                                 "#,#" and "#,00" have a comma in front of those
-//   "MM/DD/YYYY", "D.M.YYYY hh:mm", "hh:mm"    dates and times; a single letter is not filled up with 0
+//   "MM/DD/YYYY", "D.M.YYYY hh:mm", "h:mm AM"    dates and times; a single letter is not filled up with 0,
+//   and
+//                                 AM, am or a.m. stand for both halves of the day
 struct NumberFormat {
   std::string before = {}, after = {};
   char thousands = 0;  // 0: not separated
@@ -27,8 +30,15 @@ std::string ToText(const NumberFormat& format);
 // A number that is written with a point, 1234.5, in that format.
 std::string WriteLike(const std::string& number, const NumberFormat& format);
 
-// Days and seconds since 1970 by the letters of the format: YYYY, MM, M, DD, D, hh, h, mm, ss.
+// How the morning and the evening are called.
+inline constexpr std::pair<std::string_view, std::string_view> kHalvesOfDay[] = {
+    {"AM", "PM"}, {"am", "pm"}, {"a.m.", "p.m."}};
+
+// Days and seconds since 1970 by the letters of the format: YYYY, MM, M, DD, D, hh, h, mm, ss, AM.
 std::string WriteTimeLike(double seconds, std::string_view format);
+
+// Whether times of this format leave the seconds out.
+bool IsInMinutes(std::string_view format);
 
 // Whether dates of this format have the month in front of the day.
 bool IsMonthFirst(std::string_view format);

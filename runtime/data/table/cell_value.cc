@@ -87,10 +87,34 @@ std::optional<double> TakeZone(std::string_view& text) {
   return sign * (*hours * 3600.0 + *minutes * 60.0);
 }
 
-// 10:30, 10:30:59 or 10:30:59.25, with a zone or without; parts of seconds are left off.
+// Some programs put wider ones in front of PM.
+bool TakeBlank(std::string_view& text) {
+  for (const std::string_view blank : {" ", "\xc2\xa0", "\xe2\x80\xaf"})
+    if (text.starts_with(blank)) {
+      text.remove_prefix(blank.size());
+      return true;
+    }
+  return false;
+}
+
+// Takes AM or PM and makes the hours, 1 to 12, those of the day. False: there is no such hour.
+bool TakeHalfOfDay(std::string_view& text, bool blank, int& hours, CellForm& form) {
+  for (const auto& [morning, evening] : kHalvesOfDay) {
+    const bool late = text.starts_with(evening);
+    if (!late && !text.starts_with(morning)) continue;
+    text.remove_prefix(morning.size());
+    form.half_of_day = (blank ? " " : "") + std::string(morning);
+    if (hours < 1 || hours > 12) return false;
+    hours = hours % 12 + (late ? 12 : 0);
+    return true;
+  }
+  return true;
+}
+
+// 10:30, 10:30:59 or 10:30:59.25, also with AM or PM, with a zone or without; parts of seconds are left off.
 std::optional<double> TakeClock(std::string_view& text, CellForm& form) {
-  if (text.size() > 1 && text[1] == ':') form.filled_up = false;
-  const auto hours = TakeDigits(text, 1, 2);
+  if (text.size() > 1 && text[1] == ':') form.hours_filled_up = false;
+  auto hours = TakeDigits(text, 1, 2);
   if (!hours || *hours > 23 || !Take(text, ':')) return std::nullopt;
   const auto minutes = TakeDigits(text, 2, 2);
   if (!minutes || *minutes > 59) return std::nullopt;
@@ -102,7 +126,8 @@ std::optional<double> TakeClock(std::string_view& text, CellForm& form) {
     form.seconds = true;
     if (Take(text, '.') && !TakeDigits(text, 1, 9)) return std::nullopt;
   }
-  Take(text, ' ');
+  const bool blank = TakeBlank(text);
+  if (!TakeHalfOfDay(text, blank, *hours, form)) return std::nullopt;
   form.zone = !text.empty();
   const auto zone = TakeZone(text);
   if (!zone) return std::nullopt;
@@ -129,9 +154,8 @@ std::optional<CellValue> ReadDate(std::string_view cell) {
 // A time of the day, without a zone.
 std::optional<CellValue> ReadClock(std::string_view cell) {
   CellValue value{CellValues::kClock, 0};
-  if (cell.find_first_not_of("0123456789:.") != std::string_view::npos) return std::nullopt;
   const auto clock = TakeClock(cell, value.form);
-  if (!clock || !cell.empty()) return std::nullopt;
+  if (!clock || !cell.empty() || value.form.zone) return std::nullopt;
   value.number = *clock;
   return value;
 }

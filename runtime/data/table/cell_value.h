@@ -23,10 +23,12 @@ struct CellForm {
   double otherwise = 0;
   char separator = 0;  // of a date
   bool year_first = false;
-  bool filled_up = true;  // 03, not 3
-  bool letter = false;    // 2024-05-31T10:30, not a blank
-  bool seconds = false;   // 10:30:59, not 10:30
-  bool zone = false;      // 10:30+02:00 or 10:30Z, which is a time of UTC
+  bool filled_up = true;         // 03, not 3
+  bool hours_filled_up = true;   // 09:30, not 9:30
+  bool letter = false;           // 2024-05-31T10:30, not a blank
+  bool seconds = false;          // 10:30:59, not 10:30
+  std::string half_of_day = {};  // " AM" of 2:05 PM as well: as it stands behind the minutes
+  bool zone = false;             // 10:30+02:00 or 10:30Z, which is a time of UTC
   // 03/04/2024: a date with the year behind, both ways, where that is one.
   std::optional<double> day_first = {}, month_first = {};
 };

@@ -14,6 +14,7 @@ namespace ort_ed {
 namespace {
 
 constexpr size_t kShown = 40;
+constexpr double kMinuteSeconds = 60;
 
 std::string Shown(const std::string& cell) {
   std::string shown = cell.substr(0, kShown);
@@ -40,19 +41,26 @@ std::string Wanted(CellValues type) {
   return type == CellValues::kClock ? "time of the day" : ToText(type);
 }
 
+// How far whole values lie apart: times without seconds by minutes.
+double StepOf(const Variable& variable) {
+  const bool time = variable.values == CellValues::kClock || variable.values == CellValues::kTime;
+  return time && IsInMinutes(variable.format) ? kMinuteSeconds : 1;
+}
+
 // Evenly from low <= value < high.
-double DrawBetween(double low, double high, bool whole, RandomStream& random) {
-  if (!whole) {
+double DrawBetween(double low, double high, const Variable& variable, RandomStream& random) {
+  if (!IsWhole(variable.values)) {
     const double drawn = low + (high - low) * random.UniformDouble();
     return drawn < high ? drawn : low;
   }
-  const double first = std::ceil(low), count = std::max(1.0, std::ceil(high) - first);
-  return first + std::min(count - 1, std::floor(count * random.UniformDouble()));
+  const double step = StepOf(variable), first = std::ceil(low / step);
+  const double count = std::max(1.0, std::ceil(high / step) - first);
+  return step * (first + std::min(count - 1, std::floor(count * random.UniformDouble())));
 }
 
-// How many values there are from one whole number to the next; 0 where that is not known.
+// How many values of a column with decimals there are from one whole number to the next; 0 where that is not
+// known.
 double ValuesPerOne(const Variable& variable) {
-  if (IsWhole(variable.values)) return 1;
   const int decimals = ParseNumberFormat(variable.format).decimals;
   return decimals > 0 ? std::pow(10.0, decimals) : 0;
 }
@@ -150,8 +158,7 @@ std::string DecodeState(const Variable& variable, int64_t state, RandomStream& r
   if (state == variable.other_state()) return kOtherLabel;
   if (variable.edges.empty()) return variable.labels.empty() ? std::to_string(state) : variable.labels[index];
   const double low = variable.edges[index], high = variable.edges[index + 1];
-  return FormatAs(DrawBetween(low, high, IsWhole(variable.values), random), variable.values, low, high,
-                  variable.format);
+  return FormatAs(DrawBetween(low, high, variable, random), variable.values, low, high, variable.format);
 }
 
 std::string DescribeState(const Variable& variable, int64_t state) {
@@ -165,6 +172,10 @@ std::string DescribeRange(const Variable& variable, double low, double high) {
   const auto text = [&](double value) {
     return FormatAs(value, variable.values, value, std::nextafter(value, INFINITY), variable.format);
   };
+  if (IsWhole(variable.values)) {
+    const double step = StepOf(variable);
+    return RangeText(text(step * std::ceil(low / step)), text(step * (std::ceil(high / step) - 1)));
+  }
   if (const double per_one = ValuesPerOne(variable); per_one > 0)
     return RangeText(text(FirstFrom(low, per_one) / per_one), text((FirstFrom(high, per_one) - 1) / per_one));
   const double last = std::nextafter(high, -INFINITY);

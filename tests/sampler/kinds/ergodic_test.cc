@@ -97,9 +97,9 @@ void ExpectErgodic(const Choice& sampler, const Model& model) {
   // badly.
   const bool slow = refill || sampler.options.contains("flips");
   const int64_t steps = slow ? 400 : 60;
-  if (refill && !(model.clamped.empty() && model.energy->variables().all_binary())) return;
+  if (refill && !model.clamped.empty()) return;
   const EnergyPath target =
-      refill ? EnergyPath(model.energy, SmallAutoregressive(model.energy->dimension(), {7}, 3))
+      refill ? EnergyPath(model.energy, SmallAutoregressive(model.energy->variables(), {7}, 3))
              : EnergyPath(model.energy);
   const Law whole = ExactLaw(target);
   const auto start = static_cast<uint32_t>(std::ranges::max_element(whole) - whole.begin());

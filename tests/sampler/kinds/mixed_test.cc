@@ -2,6 +2,7 @@
 // transition matrices written out; the base; and what is refused.
 
 #include "tests/sampler/kinds/transition_matrix.h"
+#include "tests/sampler/small_autoregressive.h"
 #include "tests/support/error_matchers.h"
 
 namespace ort_ed {
@@ -161,6 +162,61 @@ TEST(MixedTransitions, OfTwoStatesAreThoseOfABit) {
                 5 * 0.5 / std::sqrt(2000))
         << sampler.kind;
   }
+}
+
+// Where the mask is 1 the law has only what `row` has there.
+Law Conditional(Law law, const std::vector<float>& row, const std::vector<uint8_t>& mask) {
+  double total = 0;
+  for (uint32_t state = 0; state < law.size(); ++state) {
+    for (size_t bit = 0; bit < mask.size(); ++bit)
+      if (mask[bit] != 0 && static_cast<float>(state >> bit & 1) != row[bit]) law[state] = 0;
+    total += law[state];
+  }
+  for (double& p : law) p /= total;
+  return law;
+}
+
+// Of variables with several states some are known, others in other chains.
+TEST(MixedClamping, SamplesTheConditionalDistribution) {
+  constexpr int64_t kChains = 6000;
+  const std::vector<float> row = {0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0};  // green, on, L, not late, left
+  const std::vector<uint8_t> masks[2] = {{1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0},
+                                         {0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1}};
+  for (const Choice& sampler :
+       {Choice("gibbs"), Choice("block-gibbs"), Choice("gwg"), Choice("gwg", {{"flips", 2}}),
+        Choice("dmala", {{"step_size", 0.6}}), Choice("pas"),
+        Choice("tempering", {{"temperatures", 3}, {"lowest_beta", 0.4}})})
+    for (const EnergyPath& target : {EnergyPath(MixedMlpEnergy(5)), EnergyPath(MixedDenseEnergy(6))}) {
+      std::vector<float> rows;
+      std::vector<uint8_t> clamped;
+      for (int64_t chain = 0; chain < kChains; ++chain) {
+        rows.insert(rows.end(), row.begin(), row.end());
+        clamped.insert(clamped.end(), masks[chain % 2].begin(), masks[chain % 2].end());
+      }
+      Chains chains = StartChainsAt(target, rows, 61);
+      chains.clamped = clamped;
+      MakeSampler(sampler, target)->Step(chains, 100);
+      for (int kind = 0; kind < 2; ++kind) {
+        std::map<uint32_t, double> counts;
+        for (int64_t chain = kind; chain < kChains; chain += 2) ++counts[StateNumber(chains.state(chain))];
+        ExpectLaw(counts, Conditional(ExactLaw(target), row, masks[kind]), sampler.kind);
+      }
+      ExpectCachesConsistent(target, chains);
+    }
+}
+
+// What the base draws first may be known: here `side` and `late`, since its order is backwards.
+TEST(MixedClamping, RefillKeepsWhatTheBaseDrawsFirst) {
+  constexpr int64_t kChains = 6000;
+  const std::vector<float> row = {0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0};
+  const std::vector<uint8_t> mask = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  const EnergyPath target(MixedMlpEnergy(5), SmallAutoregressive(MixedVariables(), {7}, 3, 0.1f));
+  std::vector<float> rows;
+  for (int64_t chain = 0; chain < kChains; ++chain) rows.insert(rows.end(), row.begin(), row.end());
+  Chains chains = StartChainsAt(target, rows, 61);
+  chains.clamped = mask;
+  MakeSampler("refill", target)->Step(chains, 200);
+  ExpectLaw(CountStates(chains), Conditional(ExactLaw(target), row, mask), "refill");
 }
 
 TEST(ProductBase, IsNormalisedAndDrawsFromItsLaw) {

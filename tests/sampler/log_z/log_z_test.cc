@@ -213,6 +213,18 @@ TEST(Estimators, AgreeFromABaseDistributionOfMixedVariables) {
   }
 }
 
+TEST(Estimators, AgreeFromALearnedBaseOfMixedVariables) {
+  const EnergyPath target(MixedMlpEnergy(7), SmallAutoregressive(MixedVariables(), {7}, 3, 0.3f));
+  const double truth = LogZByEnumeration(*target.energy);
+  ExpectWithinErrors(ImportanceLogZ(target, 50000, 3), truth, "mixed");
+  for (const char* sampler : {"refill", "gibbs", "gwg"}) {
+    AnnealingOptions options = Options(100, 400);
+    options.sampler = sampler;
+    ExpectWithinErrors(Forward(target, options), truth, sampler);
+    ExpectWithinErrors(ReverseFromExactSamples(target, options), truth, sampler);
+  }
+}
+
 TEST(Annealing, WorksWithEverySpacingAndExactSampler) {
   const auto energy = MlpEnergy(8, 8, 2);
   const double truth = LogZByEnumeration(*energy);

@@ -110,23 +110,31 @@ TEST(Canvas, ImpossibleSizesAndDamagedPicturesAreErrors) {
 
 TEST(Font, EveryLetterAndDigitIsDrawnWithinItsBox) {
   const Glyph& unknown = FindGlyph('\x01');
-  for (char character = ' ' + 1; character < 127; ++character) {
-    const Glyph& glyph = FindGlyph(character);
+  std::u32string characters = CodePoints("ÄÖÜäöüßéèçñøÅłŁčšžőűğŞ€£°–…µ");
+  for (char32_t character = ' ' + 1; character < 127; ++character) characters += character;
+  for (const char32_t code : characters) {
+    const auto character = static_cast<uint32_t>(code);
+    const Glyph& glyph = FindGlyph(code);
     EXPECT_FALSE(glyph.strokes.empty()) << character;
-    if (std::isalnum(static_cast<unsigned char>(character))) {
-      EXPECT_NE(&glyph, &unknown) << character;
-    }
+    EXPECT_NE(&glyph, &unknown) << character;
     for (const auto& stroke : glyph.strokes) {
       for (const Position& point : stroke) {
         EXPECT_GE(point.x, -1) << character;
         EXPECT_LE(point.x, glyph.width + 1) << character;
         EXPECT_GE(point.y, -4) << character;
-        EXPECT_LE(point.y, kCapitalHeight + 1) << character;
+        EXPECT_LE(point.y, kCapitalHeight + (code < 128 ? 1 : 4)) << character;
       }
     }
   }
   EXPECT_GT(Canvas::TextWidth("a b", 10), Canvas::TextWidth("ab", 10));
   EXPECT_EQ(Canvas::TextWidth("", 10), 0);
+  EXPECT_EQ(Canvas::TextWidth("Zürich", 10), Canvas::TextWidth("Zurich", 10));
+}
+
+TEST(Font, BytesThatAreNoTextAreOneBoxEach) {
+  EXPECT_EQ(CodePoints("aé€"), U"aé€");
+  EXPECT_EQ(CodePoints("a\xC3"), U"a\uFFFD");
+  EXPECT_EQ(CodePoints("\xA9x\xE2\x82"), U"\uFFFDx\uFFFD");
 }
 
 double Luminance(Color color) {

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int64_t kDimension = 5;
 
-RowContext SmallBase() {
-  const Variables variables = Variables::Binary(kDimension);
+RowContext SmallBase(const Variables& variables = Variables::Binary(kDimension)) {
   return {.dimension = kDimension,
           .variables = variables,
           .base = std::make_shared<const AutoregressiveBase>(MixtureTensors(variables, 2, {5}, 4))};
@@ -24,8 +23,14 @@ std::vector<uint8_t> NegativesOf(NegativeSource& source, int64_t step, uint64_t 
   return batch.rows;
 }
 
-TEST(Draws, HaveTheLawOfTheBase) {
-  const RowContext rows = SmallBase();
+// Five bits, as three variables.
+Variables ThreeVariables() {
+  return Variables({{.name = "a"},
+                    {.name = "b", .kind = VariableKind::kNominal, .labels = {"x", "y", "z"}},
+                    {.name = "c"}});
+}
+
+void ExpectLawOfTheBase(const RowContext& rows) {
   for (const double fresh : {1.0, 0.5}) {
     const auto source = MakeNegatives({"draws", {{"fresh", fresh}, {"kept", int64_t{1000}}}}, rows);
     std::map<uint32_t, double> counts;
@@ -42,6 +47,11 @@ TEST(Draws, HaveTheLawOfTheBase) {
     }
     ExpectLaw(counts, LawOf(*rows.base->autoregressive()), "fresh " + std::to_string(fresh));
   }
+}
+
+TEST(Draws, HaveTheLawOfTheBase) {
+  ExpectLawOfTheBase(SmallBase());
+  ExpectLawOfTheBase(SmallBase(ThreeVariables()));
 }
 
 // So that a run that is resumed goes on with the same ones.

@@ -77,6 +77,8 @@ bool ColumnProfile::TakeForm(const CellValue& value) {
     form_.letter = form.letter;
   }
   form_.filled_up &= form.filled_up;
+  form_.hours_filled_up &= form.hours_filled_up;
+  if (!form.half_of_day.empty()) form_.half_of_day = form.half_of_day;
   form_.seconds |= form.seconds;
   form_.zone |= form.zone;
   ambiguous_ += form.day_first || form.month_first ? 1 : 0;
@@ -101,12 +103,12 @@ std::string ColumnProfile::format() const {
   using enum CellValues;
   const CellValues of = type();
   if (of == kInteger || of == kNumber) return NumberFormatText();
-  const std::string clock = std::string(form_.filled_up || of == kTime ? "hh" : "h") + ":mm" +
-                            (form_.seconds || of == kTime ? ":ss" : "");
+  const std::string clock = std::string(form_.hours_filled_up ? "hh" : "h") + ":mm" +
+                            (form_.seconds ? ":ss" : "") + form_.half_of_day;
   if (of == kClock) return clock == "hh:mm:ss" ? "" : clock;
   if (of != kDate && of != kTime) return "";
-  const std::string day = form_.filled_up || of == kTime ? "DD" : "D",
-                    month = form_.filled_up || of == kTime ? "MM" : "M", separator(1, form_.separator);
+  const std::string day = form_.filled_up ? "DD" : "D", month = form_.filled_up ? "MM" : "M",
+                    separator(1, form_.separator);
   const std::string date = form_.year_first ? "YYYY" + separator + month + separator + day
                            : month_first()  ? month + separator + day + separator + "YYYY"
                                             : day + separator + month + separator + "YYYY";

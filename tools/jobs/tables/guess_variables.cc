@@ -21,6 +21,7 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
+constexpr int64_t kManyStates = 1000;
 constexpr int64_t kRowsToIdentify = 20;  // fewer may all be different by chance
 
 bool IsWhole(CellValues type) { return type != CellValues::kNumber && type != CellValues::kText; }
@@ -180,8 +181,16 @@ class Guesser {
     if (constants_ > 0)
       why += fmt::format("{}{} the same value in every row", why.empty() ? "" : ", ",
                          constants_ == 1 ? "one column has" : fmt::format("{} columns have", constants_));
-    throw Error(ErrorCode::kBadData, fmt::format("'{}': no column is left to learn: {}{}", profile_.path, why,
-                                                 guess_.dropped.size() > kMost ? ", ..." : ""));
+    throw Error(ErrorCode::kBadData,
+                fmt::format("'{}': no column is left to learn: {}{}; {}", profile_.path, why,
+                            guess_.dropped.size() > kMost ? ", ..." : "", AdviceWhereNothingIsLeft()));
+  }
+
+  std::string AdviceWhereNothingIsLeft() const {
+    const bool named = !options_.drop.empty() || options_.NamesColumns();
+    if (named) return "name other columns in columns or drop";
+    return constants_ > 0 ? "give rows that differ"
+                          : "name in categories or ordered what is to be learned all the same";
   }
 
   static bool Has(const Labels& names, const std::string& name) {
@@ -369,6 +378,11 @@ class Guesser {
   // Warnings about a column that is kept.
   void Consider(size_t column, const Variable& variable) {
     const std::string& name = profile_.names[column];
+    if (variable.states() > kManyStates)
+      guess_.warnings.push_back(fmt::format(
+          "column '{}' becomes {} states, with which every step of a training is slow; lower {}, or name it "
+          "in drop",
+          name, variable.states(), variable.edges.empty() ? "max_categories" : "bins"));
     const auto [earlier, is_new] = seen_.emplace(profile_.columns[column].hash(), name);
     if (!is_new)
       guess_.warnings.push_back(
@@ -399,11 +413,21 @@ std::string Shortened(const std::string& text) {
   return text.size() <= kMost ? shown : shown + "…";
 }
 
+namespace {
+
+// In a list, where a comma would make two of one.
+std::string Listed(const std::string& label) {
+  const std::string shown = Shortened(label);
+  return shown.find(',') == std::string::npos ? shown : "'" + shown + "'";
+}
+
+}  // namespace
+
 std::string DescribeVariable(const Variable& variable) {
   constexpr size_t kShown = 4;
   Labels shown(variable.labels.begin(), variable.labels.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                       kShown, variable.labels.size())));
-  for (std::string& label : shown) label = Shortened(label);
+  for (std::string& label : shown) label = Listed(label);
   if (variable.labels.size() > kShown) shown.emplace_back("...");
   std::string text = ToText(variable.kind);
   if (variable.kind == VariableKind::kBinary)

@@ -57,6 +57,7 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
       step_(first_step_),
       stepper_(setup_),
       validator_(setup_),
+      extra_validations_(validator_.ExtraSteps()),
       watch_(setup_),
       log_(options_.run.log_every),
       validate_(options_.run.validate_every),
@@ -68,16 +69,17 @@ Run::Run(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observe
   }
   result_.step = step_;
   result_.warnings = setup_.warnings;
+  const BestRules rules = {.lowest_loss = validator_.LowestLoss(), .extra_steps = extra_validations_};
+  result_.best = BestValidation(rules);
   if (records_ == nullptr) return;
   for (const std::string& warning : records_->metrics.warnings()) Warn(warning, result_, observer_);
-  result_.best = BestValidation(ReadMetrics(records_->folder + "/" + MetricsLog::FileName()));
+  result_.best = BestValidation(ReadMetrics(records_->folder + "/" + MetricsLog::FileName()), rules);
 }
 
 TrainResult Run::Train() {
   if (step_ == 0) {
     Save();
-    if (setup_.negatives->of_network_alone() && !options_.run.validate_every.never())
-      Log(/*log=*/false, /*validate=*/true);  // the best may be the base alone
+    if (IsExtra(0)) Log(/*log=*/false, /*validate=*/true);
   } else {
     WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
     WriteCompanions();
@@ -90,7 +92,7 @@ TrainResult Run::Train() {
     Step();
     const bool last = step_ == options_.run.steps;
     const bool log = log_.Due(step_);
-    const bool validate = validate_.Due(step_);
+    const bool validate = validate_.Due(step_) || IsExtra(step_);
     if (log || validate || last) Log(log || last, validate || (last && !options_.run.validate_every.never()));
     if (checkpoint_.Due(step_) || last || OutOfPatience()) Save();
     if (!judged_ && stopwatch_.Seconds() > kFirstJudgement) JudgeLearning(/*at_the_end=*/false);
@@ -104,6 +106,10 @@ TrainResult Run::Train() {
   }
   JudgeLearning(/*at_the_end=*/true);
   return Finish(/*complete=*/true);
+}
+
+bool Run::IsExtra(int64_t step) const {
+  return std::ranges::find(extra_validations_, step) != extra_validations_.end();
 }
 
 RowTable Run::TrainingRows(int64_t rows) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/checkpoint.h"
@@ -71,6 +72,7 @@ class Run {
   void Step();
   void Log(bool log, bool validate);
   void Validate(MetricsLine& line);
+  bool IsExtra(int64_t step) const;  // validated, though it is not time
   void JudgeLearning(bool at_the_end);
   bool BestIsTheBase() const;
   void TryParameters();
@@ -92,6 +94,7 @@ class Run {
   int64_t first_step_, step_;
   Stepper stepper_;
   Validator validator_;
+  const std::vector<int64_t> extra_validations_;  // steps
   LearningWatch watch_;
   bool judged_ = false;
   StepResult last_;

@@ -26,6 +26,7 @@
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
 #include "tools/jobs/train/learning/open_masses.h"
+#include "tools/jobs/train/steps/plan_steps.h"
 #include "trainer/autodiff/blind_spots.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/negatives/likelihood.h"
@@ -325,23 +326,30 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
 }
 
 // Epochs of the data that is open become steps.
-void ResolveEpochs(RunSetup& setup) {
+void ResolveEpochs(RunSetup& setup, Observer& observer) {
   RunOptions& run = setup.options.run;
   if (!run.epochs) return;
   if (setup.dataset->training_rows == 0)
     throw OptionError("epochs", "cannot be counted: the data is endless; give `steps` or `time`");
   const double rows = *run.epochs * static_cast<double>(setup.dataset->training_rows);
   run.steps = std::max<int64_t>(1, std::llround(rows / static_cast<double>(setup.options.batch.batch_size)));
+  if (run.steps < kTooFewSteps) {
+    setup.warnings.push_back(fmt::format(
+        "{} epochs of {} rows are {} steps only, which teach next to nothing: give more epochs, or a smaller "
+        "batch_size",
+        *run.epochs, setup.dataset->training_rows, run.steps));
+    observer.OnWarning(setup.warnings.back());
+  }
   run.epochs.reset();
   CheckTogether(setup.options);
 }
 
 // `known`: the variables of the model, where there is one.
 void OpenData(RunSetup& setup, int64_t columns, const Variables& known, Observer& observer) {
-  if (setup.dataset != nullptr) return ResolveEpochs(setup);
+  if (setup.dataset != nullptr) return ResolveEpochs(setup, observer);
   const auto seed = static_cast<uint64_t>(setup.options.batch.seed);
   setup.dataset = std::make_shared<Dataset>(OpenDataset(setup.options.data, seed, columns, observer, known));
-  ResolveEpochs(setup);
+  ResolveEpochs(setup, observer);
 }
 
 // The network without its base. A file is opened before the data: its width is what the rows must have.
@@ -394,7 +402,8 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
     AdaptMetadata(network.model, setup.options.network, network.contract.dimension);
   NoteVariables(network.model, setup.dataset->variables);
   if (setup.dataset->variables.described()) NoteSeparator(network.model, setup.options.data);
-  setup.warnings = setup.dataset->warnings;
+  const std::vector<std::string>& of_data = setup.dataset->warnings;
+  setup.warnings.insert(setup.warnings.begin(), of_data.begin(), of_data.end());
   // Only a network that is trained without its base is kept apart: models may be large.
   const Choice& base = setup.options.network.base;
   const bool learned = IsLearnedHere(base) || IsBaseFile(base);

@@ -155,13 +155,20 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
       {"1,234,567", true, kInteger, 1234567},
       {"14:05", false, kClock, 50700},
       {"9:05:30", false, kClock, 32730},
+      {"2:05 PM", false, kClock, 50700},
+      {"12:05 AM", false, kClock, 300},
+      {"12:05pm", false, kClock, 43500},
+      {"2:05\xe2\x80\xafPM", false, kClock, 50700},
+      {"9:05:30 a.m.", false, kClock, 32730},
+      {"1970-01-02 1:00:01 AM", false, kTime, 90001},
+      {"1/2/1970 11:00 PM", false, kTime, 86400 + 82800},
   };
   for (const auto& [cell, decimal_comma, type, number] : cells) {
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).type, type) << cell;
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).number, number) << cell;
   }
   for (const char* text : {",123", "1,234,", "1,2,3", "192.168.100.200", "555 123", "$", "%", "25:00", "14:5",
-                           "EUR", "A 12", "007%", "1,234,56.7"})
+                           "13:05 PM", "0:30 AM", "2:05 P", "14:05Z", "EUR", "A 12", "007%", "1,234,56.7"})
     EXPECT_EQ(ReadCellValue(text).type, kText) << text;
 }
 
@@ -204,6 +211,11 @@ TEST(CellValue, FormatsAreKept) {
       {999, kInteger, "#,###", "999"},
       {50700, kClock, "hh:mm", "14:05"},
       {32700, kClock, "h:mm", "9:05"},
+      {32700, kClock, "hh:mm AM", "09:05 AM"},
+      {43500, kClock, "h:mm AM", "12:05 PM"},
+      {300, kClock, "h:mm:ss am", "12:05:00 am"},
+      {50700, kClock, "h:mma.m.", "2:05p.m."},
+      {19844 * 86400.0 + 50700, kTime, "M/D/YYYY h:mm AM", "5/1/2024 2:05 PM"},
       {19844, kDate, "MM/DD/YYYY", "05/01/2024"},
       {19844, kDate, "D.M.YYYY", "1.5.2024"},
       {19844 * 86400.0, kTime, "YYYY/MM/DD hh:mm", "2024/05/01 00:00"},
@@ -214,6 +226,29 @@ TEST(CellValue, FormatsAreKept) {
   }
   EXPECT_EQ(ReadAs("$5", kInteger, false, "#%"), std::nullopt);
   EXPECT_EQ(ReadAs("5", kInteger, false, "#%"), 5);
+}
+
+// What is drawn within a bin is written without its seconds, and belongs to the bin all the same.
+TEST(VariableCodec, TimesWithoutSecondsAreDrawnByTheMinute) {
+  Variable opened{.name = "opened",
+                  .kind = VariableKind::kCyclic,
+                  .values = CellValues::kClock,
+                  .edges = {28800, 28801, 29040, 32400},
+                  .format = "h:mm AM"};
+  RandomStream random(1, 2, 3, 4);
+  for (const CellValues type : {CellValues::kClock, CellValues::kTime}) {
+    opened.values = type;
+    if (type == CellValues::kTime) opened.format = "M/D/YYYY h:mm AM";
+    for (int64_t state = 0; state < 3; ++state)
+      for (int i = 0; i < 50; ++i) {
+        const std::string cell = DecodeState(opened, state, random);
+        EXPECT_EQ(VariableEncoder(opened, false).Encode(cell), state) << cell;
+      }
+  }
+  opened.values = CellValues::kClock;
+  opened.format = "h:mm AM";
+  EXPECT_EQ(DescribeState(opened, 0), "8:00 AM");
+  EXPECT_EQ(DescribeState(opened, 1), "8:01 AM to 8:03 AM");
 }
 
 TEST(VariableCodec, NoAndYesAreTheSameInAnyCase) {

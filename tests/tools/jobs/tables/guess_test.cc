@@ -112,6 +112,24 @@ TEST_F(GuessTest, CellsAreReadAsPeopleMeanThem) {
   EXPECT_THAT(DescribeVariable(at("us")), HasSubstr("written MM/DD/YYYY"));
 }
 
+// As spreadsheets in the United States write them.
+TEST_F(GuessTest, TimesHaveHalvesOfTheDay) {
+  std::string text = "login,changed,kind\n";
+  for (int i = 0; i < 200; ++i)
+    text +=
+        fmt::format("{}:{:02} {},{}/{}/2024 {}:{:02} {},{}\n", 1 + i % 12, i * 7 % 60, i % 2 ? "AM" : "PM",
+                    1 + i % 12, 1 + i % 28, 1 + i * 5 % 12, i * 11 % 60, i % 3 ? "AM" : "PM", i % 2);
+  const TableGuess guess = Guess(text);
+  const Variables& v = guess.variables;
+  ASSERT_EQ(v.size(), 3);
+  EXPECT_EQ(v[0].values, CellValues::kClock);
+  EXPECT_EQ(v[0].kind, VariableKind::kCyclic);
+  EXPECT_EQ(v[0].format, "h:mm AM");
+  EXPECT_EQ(v[1].values, CellValues::kTime);
+  EXPECT_EQ(v[1].format, "M/D/YYYY h:mm AM");
+  EXPECT_THAT(guess.warnings, IsEmpty());
+}
+
 // 1.234 is 1234 to some programs and 1.234 to others: the other cells of the column tell.
 TEST_F(GuessTest, PointsAndCommasMeanWhatTheColumnSays) {
   std::string german = "grouped;large;density;price;all\n", tabs = "price\tgrouped\tmeasured\n";
@@ -357,6 +375,37 @@ TEST_F(GuessTest, ColumnsAreLeftOutForAReason) {
   ASSERT_EQ(guess.dropped.size(), 2);
   EXPECT_EQ(guess.dropped[0].why, "is named in drop");
   EXPECT_EQ(guess.dropped[1].why, "is not named in columns");
+}
+
+TEST_F(GuessTest, WhereNothingIsLeftItIsToldWhatToDo) {
+  std::string ids = "id\n", same = "a,b\n";
+  for (int i = 0; i < 30; ++i) {
+    ids += fmt::format("x{}\n", i);
+    same += "x,1\n";
+  }
+  const auto refused = [&](const std::string& text, const TableOptions& options, const char* advice) {
+    ExpectError(
+        ErrorCode::kBadData, [&] { Guess(text, options); }, "no column is left to learn", advice);
+  };
+  refused(ids, {}, "identifies rows: no value occurs twice; name in categories or ordered");
+  refused(same, {}, "2 columns have the same value in every row; give rows that differ");
+  refused(same, {.drop = {"a", "b"}}, "name other columns in columns or drop");
+}
+
+TEST_F(GuessTest, ThousandsOfStatesAreWarnedOf) {
+  std::string text = "product,kind\n";
+  for (int i = 0; i < 4800; ++i) text += fmt::format("P{},{}\n", i % 1200, i % 3);
+  EXPECT_THAT(Guess(text, {.max_categories = 2000}).warnings,
+              ElementsAre(HasSubstr("'product' becomes 1201 states")));
+  const TableGuess usual = Guess(text);
+  EXPECT_EQ(usual.variables.dimension(), 101 + 3);
+  EXPECT_THAT(usual.warnings, ElementsAre(HasSubstr("4400 of 4800 rows have categories that are rare")));
+}
+
+TEST_F(GuessTest, LabelsWithCommasHaveQuotesInLists) {
+  std::string text = "place,kind\n";
+  for (int i = 0; i < 30; ++i) text += fmt::format("\"{}\",{}\n", i % 2 ? "East, far" : "West", i % 3);
+  EXPECT_EQ(Guess(text).descriptions[0], "nominal, 2 categories: 'East, far', West, and others");
 }
 
 TEST_F(GuessTest, TheFileOfVariablesReadsBack) {

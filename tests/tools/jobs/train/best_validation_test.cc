@@ -41,6 +41,25 @@ TEST(BestValidation, GoesByTheLikelihoodWhereBothAreKnown) {
   EXPECT_FALSE(best.Add(60, 0.85, 3.0));
 }
 
+// At the bound of the loss the first is the best: nothing tells those after it from one another.
+TEST(BestValidation, LossesAtTheirBoundAreEqual) {
+  BestValidation best(BestRules{.lowest_loss = -3});
+  EXPECT_TRUE(best.Add(0, 0.1, 50));
+  EXPECT_TRUE(best.Add(10, -3.001));
+  EXPECT_FALSE(best.Add(20, -3.002));
+  EXPECT_EQ(best.step(), 10);
+}
+
+TEST(BestValidation, ExtraStepsTryNoPatience) {
+  BestValidation best(BestRules{.extra_steps = {0, 10, 20}});
+  EXPECT_TRUE(best.Add(0, 0.1));
+  EXPECT_FALSE(best.Add(10, 0.2));
+  EXPECT_FALSE(best.Add(20, 0.2));
+  EXPECT_EQ(best.since(), 0);
+  EXPECT_FALSE(best.Add(30, 0.2));
+  EXPECT_EQ(best.since(), 1);
+}
+
 TEST(BestValidation, GoesOnFromTheMetricsOfARun) {
   const std::vector<MetricsLine> metrics = {
       {.step = 10, .values = {{"loss", 0.1}, {kValidationLoss, 0.4}}},

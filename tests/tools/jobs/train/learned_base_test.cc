@@ -18,6 +18,7 @@
 #include "tests/tools/jobs/train/stopper.h"
 #include "tools/jobs/evaluate.h"
 #include "tools/jobs/train/train.h"
+#include "tools/jobs/train/validation/best_validation.h"
 
 namespace ort_ed {
 namespace {
@@ -228,6 +229,26 @@ TEST_F(BaseRun, GoesOnBitForBitFromBothPhases) {
         EXPECT_TRUE(ReadBytes(dir_.File(cut + file)) == ReadBytes(dir_.File(whole + file))) << file;
     }
   }
+}
+
+// Few rows are learned by heart long before the first validation that is due. Of more rows each is seen
+// later.
+TEST_F(BaseRun, AreValidatedEarlyWhereRowsAreFew) {
+  const auto validated = [&](int64_t batch) {
+    TrainOptions options = Small("draws");
+    options.batch.batch_size = batch;
+    options.run.steps = 30;
+    options.run.validate_every = {.steps = 500};
+    const std::string run = "batches-of-" + std::to_string(batch);
+    Begin(options, run, quiet_);
+    std::vector<int64_t> steps;
+    for (const MetricsLine& line : ReadMetrics(dir_.File(run) + "/" + MetricsLog::FileName()))
+      for (const auto& [name, value] : line.values)
+        if (name == kValidationLoss) steps.push_back(line.step);
+    return steps;
+  };
+  EXPECT_THAT(validated(32), testing::ElementsAre(0, 10, 20, 30));
+  EXPECT_THAT(validated(16), testing::ElementsAre(0, 20, 30));
 }
 
 TEST_F(BaseRun, ABaseMayComeFromAnEarlierRun) {

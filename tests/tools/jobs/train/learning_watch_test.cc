@@ -41,6 +41,16 @@ RowTable OneHotRows(int64_t count) {
   return rows;
 }
 
+// All ones or all zeros, but for one value in twenty.
+RowTable BlackOrWhiteRows(int64_t count) {
+  RowTable rows{.rows = count, .columns = 400, .values = {}};
+  RandomStream random(3, 1, 0, 0);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t column = 0; column < rows.columns; ++column)
+      rows.values.push_back((i % 2 != 0) != random.Bernoulli(0.05f));
+  return rows;
+}
+
 TrainOptions SmallOptions() {
   TrainOptions options;
   options.network.model = {"mlp", {{"hidden", "16"}}};
@@ -164,6 +174,23 @@ TEST(Learning, OfConstantRowsIsNone) {
   const RowTable rows{.rows = 100, .columns = 8, .values = std::vector<uint8_t>(800, 1)};
   EXPECT_FALSE(Fit(rows, SmallOptions(), observer).learning.learned);
   EXPECT_THAT(observer.warnings, Contains(HasSubstr("every row is the same")));
+}
+
+// A base that knows nothing of how columns go together, and few wide rows: soon nothing is left to tell.
+TEST(Learning, OnABaseThatMissesMuchEndsAtTheBoundOfTheLoss) {
+  TrainOptions options = SmallOptions();
+  options.network.base = {"made", {{"base_hidden", "1"}, {"base_steps", 2}}};
+  options.contrast.method = "draws";
+  options.network.model = {"mlp", {{"hidden", "64"}}};
+  options.optimizer.learning_rate = 0.01;
+  options.run.steps = 600;
+  options.run.validate_every = {.steps = 100};
+  CountingObserver observer;
+  const TrainResult result = Fit(BlackOrWhiteRows(60), options, observer);
+  EXPECT_TRUE(result.learning.learned);
+  EXPECT_THAT(result.learning.text, HasSubstr("tells every draw of the base from the rows"));
+  EXPECT_THAT(observer.notices, Contains(result.learning.text));
+  EXPECT_LT(result.best.step(), 100);  // later ones are no better
 }
 
 TEST(Learning, OfIndependentVariablesIsLeftToTheBase) {

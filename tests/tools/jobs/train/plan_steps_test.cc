@@ -70,6 +70,8 @@ TEST_F(Length, EpochsBecomeSteps) {
   EXPECT_EQ(Fit(options_, "run").step, 42);
   EXPECT_EQ(Recorded("run").run.steps, 42);
   EXPECT_FALSE(Recorded("run").run.epochs);
+  EXPECT_THAT(Fit(options_, "again").warnings,
+              Contains(HasSubstr("2.5 epochs of 270 rows are 42 steps only")));
   options_.data.data = "synth:pinwheel";
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { Fit(options_, "endless"); }, "epochs", "endless");

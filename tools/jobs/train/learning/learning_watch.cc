@@ -46,14 +46,7 @@ LearningWatch::LearningWatch(const RunSetup& setup)
       has_base_(setup.base != nullptr),
       against_easy_negatives_(LessNoise(setup)) {
   constant_ = std::ranges::all_of(setup.dataset->mean, [](double mean) { return mean == 0 || mean == 1; });
-  const Choice& objective = setup.options.objective;
-  const BatchShape shape = setup.shape();
-  const bool shared = objective.kind == "shared-discrepancy";
-  if ((objective.kind != "energy-discrepancy" && !shared) || shape.weighted) return;
-  const auto given = objective.options.find("w");
-  const double w = given == objective.options.end() ? 1 : std::stod(FormatOption(given->second));
-  const auto m = static_cast<double>(shape.negatives * (shared ? setup.options.batch.batch_size : 1));
-  if (w > 0) bounds_ = {.told_nothing = std::log((w + m) / m), .told_all = std::log(w / m)};
+  bounds_ = BoundsOf(setup, setup.options.batch.batch_size);
 }
 
 void LearningWatch::AddStep(const StepResult& result) {
@@ -88,6 +81,8 @@ bool LearningWatch::NegativesWereEasy() const {
 LearningVerdict LearningWatch::Judge() const {
   if (constant_) return Failure("every row is the same: there is nothing to learn");
   if (Sum("steps") < kFewest) return {.known = false};
+  const bool at_bound = bounds_ && bounds_->Place(Recent("loss")) < kEqual;
+  if (of_network_alone_ && at_bound && !NegativesWereEasy()) return JudgeBaseThatMissesMuch();
   if (Recent("gradient_norm") < kNoGradient)
     return Failure(
         fmt::format("the gradient has vanished (norm {:.1g}), so that nothing is learned; try {}, "
@@ -116,6 +111,13 @@ LearningVerdict LearningWatch::JudgeLikelihood(double gain) const {
         "independent variables explain the data: held-out rows are as likely under them as with the network");
   return Success(
       "the base alone explains the data: held-out rows are as likely under it as with the network");
+}
+
+LearningVerdict LearningWatch::JudgeBaseThatMissesMuch() const {
+  return Success(
+      fmt::format("the network tells every draw of the base from the rows (loss {:.4f}, at its lower bound "
+                  "{:.4f}), so that further steps teach nothing; a better base may (more rows, base_steps)",
+                  Recent("loss"), bounds_->told_all));
 }
 
 LearningVerdict LearningWatch::JudgeEqualEnergies() const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/jobs/train/learning/loss_bounds.h"
 #include "tools/jobs/train/run_setup.h"
 #include "tools/jobs/train/validation/held_out_likelihood.h"
 
@@ -32,19 +33,14 @@ class LearningWatch {
   void Reset(std::map<std::string, double> sums) { sums_ = std::move(sums); }
 
  private:
-  // Of an energy discrepancy: where all energies are equal, and where every negative gives itself away.
-  struct Bounds {
-    double told_nothing, told_all;
-    // 1 where nothing is told, 0 where all is.
-    double Place(double loss) const { return (loss - told_all) / (told_nothing - told_all); }
-  };
   double Sum(const std::string& name) const;
   double Recent(const std::string& name) const { return Sum("recent_" + name) / Sum("recent_weight"); }
   bool NegativesWereEasy() const;
   LearningVerdict JudgeLikelihood(double gain) const;
   LearningVerdict JudgeEqualEnergies() const;
+  LearningVerdict JudgeBaseThatMissesMuch() const;
 
-  std::optional<Bounds> bounds_;
+  std::optional<LossBounds> bounds_;
   bool constant_ = false;               // every row is the same
   bool of_network_alone_ = false;       // whose loss tells it from a learned base
   bool has_base_;                       // else likelihoods are compared with those of independent variables

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/base/autoregressive.h"
 #include "models/base/base_distribution.h"
+#include "tools/jobs/train/learning/loss_bounds.h"
 
 namespace ort_ed {
 namespace {
@@ -17,6 +19,35 @@ uint64_t ValidationSeed(const TrainOptions& options) {
 }
 
 }  // namespace
+
+std::vector<int64_t> Validator::ExtraSteps() const {
+  const TrainOptions& options = setup_.options;
+  const Period& every = options.run.validate_every;
+  if (!setup_.negatives->of_network_alone() || every.never()) return {};
+  std::vector<int64_t> steps = {0};
+  const int64_t rows = setup_.dataset->training_rows;
+  for (const int64_t step : {10, 20, 50, 100, 200})
+    if (step < every.steps && rows > 0 && step * options.batch.batch_size >= rows) steps.push_back(step);
+  return steps;
+}
+
+double Validator::LowestLoss() const {
+  constexpr double kPlace = 1e-4;
+  const int64_t rows = setup_.dataset->validation.rows, part = RowsOfAPart();
+  double sum = 0;
+  for (int64_t first = 0; first < rows; first += part) {
+    const int64_t count = std::min(part, rows - first);
+    const auto bounds = BoundsOf(setup_, count);
+    if (!bounds || !setup_.negatives->of_network_alone()) return -std::numeric_limits<double>::infinity();
+    sum += bounds->At(kPlace) * static_cast<double>(count);
+  }
+  return rows == 0 ? -std::numeric_limits<double>::infinity() : sum / static_cast<double>(rows);
+}
+
+int64_t Validator::RowsOfAPart() const {
+  const BatchOptions& batch = setup_.options.batch;
+  return batch.micro_batch > 0 ? batch.micro_batch : batch.batch_size;
+}
 
 Validation Validator::Validate() {
   Validation validation{.loss = Loss()};
@@ -37,7 +68,7 @@ double Validator::base_nll() { return likelihood().base_nll(); }
 double Validator::Loss() {
   const TrainOptions& options = setup_.options;
   const RowTable& rows = setup_.dataset->validation;
-  const int64_t part = options.batch.micro_batch > 0 ? options.batch.micro_batch : options.batch.batch_size;
+  const int64_t part = RowsOfAPart();
   StepView view{.seed = ValidationSeed(options),
                 .step = 0,
                 .first_row = 0,

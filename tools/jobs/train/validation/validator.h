@@ -20,6 +20,13 @@ class Validator {
   explicit Validator(RunSetup& setup) : setup_(setup) {}
 
   Validation Validate();
+  // Steps after which a network on a learned base is validated whatever validate_every says: none, since the
+  // best model may be the base alone, and a few as soon as each row has been seen, since few rows are learned
+  // by heart within a hundred steps.
+  std::vector<int64_t> ExtraSteps() const;
+  // The lowest loss that says anything. At its lower bound all negatives of a base give themselves away, and
+  // which loss is lower is chance.
+  double LowestLoss() const;
   // Of the network at the last validation, see HeldOutLikelihood; empty: there are none.
   std::vector<float> Samples(int64_t count) const;
   // Of what is under the network, see HeldOutLikelihood.
@@ -27,6 +34,7 @@ class Validator {
 
  private:
   double Loss();
+  int64_t RowsOfAPart() const;  // that are evaluated together
   HeldOutLikelihood& likelihood();
 
   RunSetup& setup_;
