@@ -35,14 +35,14 @@ onnx::ModelProto MlpModel() {
 }
 
 // Energies by an operator without gradient rule.
-onnx::ModelProto DeterminantModel() {
+onnx::ModelProto FourierModel() {
   onnx::ModelProto model;
-  model.mutable_graph()->set_name("determinant");
+  model.mutable_graph()->set_name("fourier");
   GraphBuilder graph(model);
   const Value x = graph.Input("x", {{-1, 4}});
   const Value weights = graph.Parameter("weights", {{2, 2}}, {{1, 2, 3, 5}});
-  const Value determinant = Op("Det", {MatMul(Reshape(x, {{-1, 2, 2}}), weights)});
-  graph.Output(graph.Named(determinant, "energy"), {{-1}});
+  const Value waves = Op("DFT", {MatMul(Reshape(x, {{-1, 2, 2}}), weights)});
+  graph.Output(graph.Named(ReduceSum(waves, {1, 2}), "energy"), {{-1}});
   return model;
 }
 
@@ -69,20 +69,20 @@ TEST(CheckCommand, Json) {
 
 TEST(CheckCommand, AnOperatorWithoutRuleIsNamed) {
   const TempDir folder;
-  const CommandResult result = RunOrtEd({"check", Written(folder, DeterminantModel())});
+  const CommandResult result = RunOrtEd({"check", Written(folder, FourierModel())});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.out, HasSubstr("Det"));
-  EXPECT_THAT(result.err, HasSubstr("(Det)"));
+  EXPECT_THAT(result.out, HasSubstr("DFT"));
+  EXPECT_THAT(result.err, HasSubstr("(DFT)"));
   EXPECT_THAT(result.err, HasSubstr("gradient rule"));
 }
 
 TEST(CheckCommand, TheReportIsPrintedEvenIfTheCheckFails) {
   const TempDir folder;
-  const CommandResult result = RunOrtEd({"check", Written(folder, DeterminantModel()), "--json"});
+  const CommandResult result = RunOrtEd({"check", Written(folder, FourierModel()), "--json"});
   EXPECT_EQ(result.exit_code, 1);
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_FALSE(json["passed"]);
-  EXPECT_EQ(json["missing_rules"][0]["operator"], "Det");
+  EXPECT_EQ(json["missing_rules"][0]["operator"], "DFT");
 }
 
 // Gelu of com.microsoft has no rule; here only the input is behind it.

@@ -17,7 +17,7 @@ const std::set<std::string_view>& Leaves() {
       // integers made of tensors
       "Shape", "Size", "ArgMax", "ArgMin", "NonZero",
       // piecewise constant
-      "Floor", "Ceil", "Round", "Sign",
+      "Floor", "Ceil", "Round", "Sign", "Hardmax",
       // constants
       "Constant", "ConstantOfShape", "EyeLike", "Range", "RandomNormal", "RandomNormalLike", "RandomUniform",
       "RandomUniformLike", "Bernoulli"};
@@ -29,8 +29,9 @@ const std::set<std::string_view>& Leaves() {
 std::vector<GradientRule> AllGradientRules() {
   std::vector<GradientRule> all;
   for (const auto family :
-       {ElementwiseRules(), ActivationRules(), MatmulRules(), EinsumRules(), ReductionRules(), SoftmaxRules(),
-        NormalizationRules(), ConvolutionRules(), PoolingRules(), ShapeRules(), IndexingRules()}) {
+       {ElementwiseRules(), TrigonometricRules(), ActivationRules(), MatmulRules(), EinsumRules(),
+        ReductionRules(), SoftmaxRules(), NormalizationRules(), ConvolutionRules(), PoolingRules(),
+        ShapeRules(), IndexingRules(), ScatterRules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -12,7 +12,7 @@ namespace ort_ed {
 // How the gradients of a node's inputs follow from those of its outputs. `emit` appends standard operators
 // only and sets the gradient of every input that GradContext::Needs() one.
 //
-// Adding a rule: one function in the rules_<family>.cc where it belongs, its row in the table at the end of
+// Adding a rule: one function in the rules/<family>.cc where it belongs, its row in the table at the end of
 // that file, and a case in tests/trainer/autodiff (a test fails for a row without one).
 struct GradientRule {
   const char* op;  // of the default ONNX domain, but for CpuKernelRules()
@@ -22,6 +22,7 @@ struct GradientRule {
 
 // The families' tables.
 std::span<const GradientRule> ElementwiseRules();
+std::span<const GradientRule> TrigonometricRules();
 std::span<const GradientRule> ActivationRules();
 std::span<const GradientRule> MatmulRules();
 std::span<const GradientRule> EinsumRules();
@@ -32,6 +33,7 @@ std::span<const GradientRule> ConvolutionRules();
 std::span<const GradientRule> PoolingRules();
 std::span<const GradientRule> ShapeRules();
 std::span<const GradientRule> IndexingRules();
+std::span<const GradientRule> ScatterRules();
 
 std::vector<GradientRule> AllGradientRules();
 

@@ -189,12 +189,27 @@ std::vector<std::string> TrimTo(onnx::GraphProto& graph, const std::string& outp
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-// The shapes of the outputs for inputs of zeros, with `batch` for every dynamic extent.
-Shapes ObservedShapes(Ort::Session& session, int64_t batch) {
+template <typename T>
+void Fill(std::vector<std::byte>& memory, float number) {
+  const std::span<T> elements(reinterpret_cast<T*>(memory.data()), memory.size() / sizeof(T));
+  std::ranges::fill(elements, static_cast<T>(number));
+}
+
+void Fill(std::vector<std::byte>& memory, ONNXTensorElementDataType type, float number) {
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) Fill<float>(memory, number);
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE) Fill<double>(memory, number);
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64) Fill<int64_t>(memory, number);
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32) Fill<int32_t>(memory, number);
+  if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8 || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL)
+    Fill<uint8_t>(memory, number);
+}
+
+// The shapes of the outputs for inputs of one number, with `batch` for every dynamic extent.
+Shapes ObservedShapes(Ort::Session& session, int64_t batch, float number) {
   Ort::AllocatorWithDefaultOptions allocator;
   constexpr size_t kLargestElement = sizeof(double);
   std::vector<std::string> names;
-  std::vector<std::vector<std::byte>> zeros;
+  std::vector<std::vector<std::byte>> inputs_memory;
   std::vector<Ort::Value> values;
   for (size_t i = 0; i < session.GetInputCount(); ++i) {
     names.emplace_back(session.GetInputNameAllocated(i, allocator).get());
@@ -203,9 +218,11 @@ Shapes ObservedShapes(Ort::Session& session, int64_t batch) {
     std::vector<int64_t> shape = tensor.GetShape();
     for (int64_t& extent : shape) extent = extent < 0 ? batch : extent;
     const int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-    zeros.emplace_back(static_cast<size_t>(count) * kLargestElement);
-    values.push_back(Ort::Value::CreateTensor(HostMemory(), zeros.back().data(), zeros.back().size(),
-                                              shape.data(), shape.size(), tensor.GetElementType()));
+    inputs_memory.emplace_back(static_cast<size_t>(count) * kLargestElement);
+    Fill(inputs_memory.back(), tensor.GetElementType(), number);
+    values.push_back(Ort::Value::CreateTensor(HostMemory(), inputs_memory.back().data(),
+                                              inputs_memory.back().size(), shape.data(), shape.size(),
+                                              tensor.GetElementType()));
   }
   const size_t inputs = names.size(), outputs = session.GetOutputCount();
   for (size_t i = 0; i < outputs; ++i) names.emplace_back(session.GetOutputNameAllocated(i, allocator).get());
@@ -229,8 +246,8 @@ std::string OnlySymbol(const onnx::GraphProto& graph) {
   return symbols.size() == 1 ? *symbols.begin() : "";
 }
 
-// An extent that is the same for two batch sizes is fixed, one that follows the batch is the batch. A graph
-// that does not run on zeros keeps its unknowns.
+// An extent that is the same for two batch sizes and for zeros and ones is fixed, one that follows the batch
+// is the batch. A graph that does not run on these keeps its unknowns.
 void ObserveUnknownShapes(onnx::ModelProto probe, const std::string& output, TensorInfos& infos) {
   constexpr int64_t kBatch = 5, kOtherBatch = 19;
   const std::vector<std::string> unknown = TrimTo(*probe.mutable_graph(), output, infos);
@@ -238,8 +255,8 @@ void ObserveUnknownShapes(onnx::ModelProto probe, const std::string& output, Ten
   Shapes first, second;
   try {
     Ort::Session session = OpenProbe(probe);
-    first = ObservedShapes(session, kBatch);
-    second = ObservedShapes(session, kOtherBatch);
+    first = ObservedShapes(session, kBatch, 0);
+    second = ObservedShapes(session, kOtherBatch, 1);
   } catch (const Ort::Exception& error) {
     if (IsOutOfMemory(error)) throw std::bad_alloc();
     return;

@@ -6,9 +6,10 @@
 
 namespace ort_ed {
 
-// The test cases of the gradient rules, one file a family: cases_<family>.cc for
-// trainer/autodiff/rules_<family>.cc.
+// The test cases of the gradient rules, one file a family: cases/<family>.cc for
+// trainer/autodiff/rules/<family>.cc.
 std::span<const GradientCase> ElementwiseCases();
+std::span<const GradientCase> TrigonometricCases();
 std::span<const GradientCase> ActivationCases();
 std::span<const GradientCase> MatmulCases();
 std::span<const GradientCase> EinsumCases();
@@ -19,5 +20,6 @@ std::span<const GradientCase> ConvolutionCases();
 std::span<const GradientCase> PoolingCases();
 std::span<const GradientCase> ShapeCases();
 std::span<const GradientCase> IndexingCases();
+std::span<const GradientCase> ScatterCases();
 
 }  // namespace ort_ed

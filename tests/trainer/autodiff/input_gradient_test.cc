@@ -125,10 +125,11 @@ TEST(InputGradientTest, OfAConstantEnergyIsZero) {
 
 TEST(InputGradientTest, WithoutARuleIsAnError) {
   onnx::ModelProto model = ParseModel(
-      "(float[batch,9] x) => (float[batch] energy) "
-      "{ s = Constant<value_ints = [-1, 3, 3]>() m = Reshape(x, s) energy = Det(m) }");
+      "(float[batch,8] x) => (float[batch] energy) { s = Constant<value_ints = [-1, 4, 2]>() m = Reshape(x, "
+      "s) "
+      "f = DFT(m) a = Constant<value_ints = [1, 2]>() energy = ReduceSum<keepdims = 0>(f, a) }");
   ExpectError(
-      ErrorCode::kBadModel, [&] { AttachInputGradient(model); }, "'energy' (Det)");
+      ErrorCode::kBadModel, [&] { AttachInputGradient(model); }, "'f' (DFT)");
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace {
 std::vector<GradientCase> AllCases() {
   std::vector<GradientCase> all;
   for (const auto family :
-       {ElementwiseCases(), ActivationCases(), MatmulCases(), EinsumCases(), ReductionCases(), SoftmaxCases(),
-        NormalizationCases(), ConvolutionCases(), PoolingCases(), ShapeCases(), IndexingCases()}) {
+       {ElementwiseCases(), TrigonometricCases(), ActivationCases(), MatmulCases(), EinsumCases(),
+        ReductionCases(), SoftmaxCases(), NormalizationCases(), ConvolutionCases(), PoolingCases(),
+        ShapeCases(), IndexingCases(), ScatterCases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;
@@ -38,7 +39,7 @@ TEST(RuleCoverage, EveryRuleHasACase) {
       return same && std::string(test.graph).find(std::string("= ") + rule.op) != std::string::npos;
     });
     EXPECT_TRUE(tested) << "no test case for the rule of " << rule.op << " since opset " << rule.since_opset
-                        << ": add one to tests/trainer/autodiff/cases_<family>.cc";
+                        << ": add one to tests/trainer/autodiff/cases/<family>.cc";
   }
 }
 

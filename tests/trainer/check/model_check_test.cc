@@ -68,13 +68,13 @@ TEST(ModelCheckTest, AsManyEnergiesAsRowsAreNeededEverywhere) {
 }
 
 TEST(ModelCheckTest, ListsNodesWithoutARule) {
-  const ModelCheck check =
-      Check(R"((float[batch,9] x) => (float[batch] energy) <float[3,3] w = {1,2,3,4,5,6,7,8,10}> {
-      s = Constant<value_ints = [-1, 3, 3]>() m = Reshape(x, s) p = MatMul(m, w) energy = Det(p) })");
+  const ModelCheck check = Check(R"((float[batch,8] x) => (float[batch] energy) <float[2,2] w = {1,2,3,5}> {
+      s = Constant<value_ints = [-1, 4, 2]>() m = Reshape(x, s) p = MatMul(m, w) f = DFT(p)
+      a = Constant<value_ints = [1, 2]>() energy = ReduceSum<keepdims = 0>(f, a) })");
   EXPECT_FALSE(check.passed());
   ASSERT_EQ(check.missing_rules.size(), 1u);
-  EXPECT_EQ(check.missing_rules[0].op, "Det");
-  EXPECT_EQ(check.missing_rules[0].node, "energy");
+  EXPECT_EQ(check.missing_rules[0].op, "DFT");
+  EXPECT_EQ(check.missing_rules[0].node, "f");
 }
 
 TEST(ModelCheckTest, AWrongGradientIsFound) {
@@ -216,13 +216,14 @@ TEST(ModelCheckTest, AModelWithoutParametersCannotBeTrained) {
 
 TEST(ModelCheckTest, TrainingNeedsNoInputGradient) {
   const ModelCheck check = Check(R"((float[batch,4] x) => (float[batch] energy) <float[1] w = {0.3}> {
-      s = Constant<value_ints = [-1, 2, 2]>() m = Reshape(x, s) d = Det(m) energy = Mul(d, w) })");
+      s = Constant<value_ints = [-1, 2, 2]>() m = Reshape(x, s) f = DFT(m)
+      a = Constant<value_ints = [1, 2]>() d = ReduceSum<keepdims = 0>(f, a) energy = Mul(d, w) })");
   EXPECT_TRUE(check.trainable());
   EXPECT_TRUE(check.passed());
   EXPECT_FALSE(check.has_input_gradient());
   EXPECT_TRUE(check.missing_rules.empty());
   ASSERT_EQ(check.missing_input_rules.size(), 1u);
-  EXPECT_EQ(check.missing_input_rules[0].op, "Det");
+  EXPECT_EQ(check.missing_input_rules[0].op, "DFT");
   ASSERT_EQ(check.gradients.size(), 1u);
   EXPECT_EQ(check.gradients[0].tensor, "w");
 }

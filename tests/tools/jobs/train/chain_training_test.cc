@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -195,18 +196,22 @@ TEST_F(ChainRun, RefusesBeforeAnythingIsWritten) {
   refuses(Small(kMlp, {"pcd", {{"sampler_flips", 2}}}), "sampler_flips");
 
   // One operator is without slope, the other without a rule.
-  for (const auto& [op, problem] : {std::pair("Round", "noise"), std::pair("Atan", "Atan")}) {
+  const std::map<std::string, std::string> nodes = {
+      {"noise", "r = Round(x)"},
+      {"DFT", "pairs = Reshape(x, in_pairs) waves = DFT(pairs) r = Reshape(waves, in_rows)"}};
+  for (const auto& [problem, text] : nodes) {
     WriteBytes(dir_.File("mine.onnx"), ModelFromText(R"(
       <ir_version: 8, opset_import: ["": 17]>
       g (float[batch, 8] x) => (float[batch] energy)
-      <float[8, 1] w = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, int64[1] axis = {1}> {
-        r = )" + std::string(op) + R"((x)
+      <float[8, 1] w = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, int64[1] axis = {1},
+       int64[3] in_pairs = {-1, 4, 2}, int64[2] in_rows = {-1, 8}> {
+        )" + text + R"(
         column = MatMul(r, w)
         energy = Squeeze(column, axis)
       })"));
     const Choice file(dir_.File("mine.onnx"));
     refuses(Small(file, {"pcd", {{"sampler", "dula"}}}), "the gradient", problem);
-    EXPECT_TRUE(TrainInFolder(Small(file, "pcd"), dir_.File(op), ExistingRun::kRefuse, quiet_).complete);
+    EXPECT_TRUE(TrainInFolder(Small(file, "pcd"), dir_.File(problem), ExistingRun::kRefuse, quiet_).complete);
   }
 }
 

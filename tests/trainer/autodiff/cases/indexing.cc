@@ -18,32 +18,27 @@ constexpr GradientCase kCases[] = {
     {"GatherElements",
      "(float[N,4] x, int64[N,3] i) => (float[N,3] y) { y = GatherElements<axis = 1>(x, i) }"},
     {"GatherElements", "(float[3,4] x, int64[2,4] i) => (float[2,4] y) { y = GatherElements(x, i) }"},
-    {"ScatterElements",
-     "(float[N,4] x, float[N,2] u) => (float[N,4] y) { o = Constant<value_ints = [3, 1]>() s = "
-     "Shape(u) i = Expand(o, s) y = ScatterElements<axis = 1>(x, i, u) }"},
-    {"ScatterElements",
-     "(float[N,4] x, int64[N,2] i, float[N,2] u) => "
-     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"add\">(x, i, u) }"},
-    {"ScatterElements",
-     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
-     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, u) }"},
-    {"ScatterElements",
-     "(float[N,4] x) => (float[N,4] y) { i = Constant<value = int64[3,3] {3, 3, 1, 0, 0, 0, 2, 1, 2}>() u = "
-     "Constant<value = float[3,3] {0.0, 2.0, 0.5, 0.0, 0.0, 3.0, -1.0, 0.7, 0.0}>() "
-     "y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, u) }"},
-    {"ScatterElements",
-     "(float[N,4] x, float[3,3] u) => (float[N,4] y) { i = Constant<value = int64[3,3] {3, 3, 1, 0, 0, 0, 2, "
-     "1, "
-     "2}>() z = Constant<value = float[3,3] {0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0}>() v = Mul(u, z) "
-     "y = ScatterElements<axis = 1, reduction = \"mul\">(x, i, v) }"},
-    {"ScatterElements",
-     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
-     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"max\">(x, i, u) }",
-     18},
-    {"ScatterElements",
-     "(float[N,4] x, int64[N,3] i, float[N,3] u) => "
-     "(float[N,4] y) { y = ScatterElements<axis = 1, reduction = \"min\">(x, i, u) }",
-     18},
+    {"GatherND", "(float[4,3] x, int64[N,2,1] i) => (float[N,2,3] y) { y = GatherND(x, i) }"},
+    {"GatherND", "(float[3,3,2] x, int64[N,2] i) => (float[N,2] y) { y = GatherND(x, i) }"},
+    {"GatherND",
+     "(float[N,3,2] x, int64[N,2,1] i) => (float[N,2,2] y) { y = GatherND<batch_dims = 1>(x, i) }"},
+    {"GatherND", "(float[N,2,3] x, int64[N,2,1] i) => (float[N,2] y) { y = GatherND<batch_dims = 2>(x, i) }"},
+    {"TopK", "(float[N,5] x) => (float[N,2] y) { k = Constant<value_ints = [2]>() y, i = TopK(x, k) }"},
+    {"TopK",
+     "(float[N,4,2] x) => (float[N,3,2] y) { k = Constant<value_ints = [3]>() y, i = TopK<axis = 1, largest "
+     "= "
+     "0>(x, k) }"},
+    {"OneHot",
+     "(int64[N,2] i, float[2] v) => (float[N,2,3] y) { d = Constant<value_int = 3>() y = OneHot(i, d, v) }"},
+    {"OneHot",
+     "(int64[N] i, float[2] v) => "
+     "(float[4,N] y) { d = Constant<value_int = 4>() y = OneHot<axis = 0>(i, d, v) }"},
+    {"Compress",
+     "(float[N,4] x) => (float[N,2] y) { z = Constant<value = float[4] {1.0, 0.0, 0.0, 1.0}>() c = Cast<to = "
+     "9>(z) y = Compress<axis = 1>(x, c) }"},
+    {"Compress",
+     "(float[N,4] x) => (float[2] y) { z = Constant<value = float[6] {1.0, 0.0, 0.0, 0.0, 0.0, 1.0}>() c = "
+     "Cast<to = 9>(z) y = Compress(x, c) }"},
     {"Slice",
      "(float[N,5] x) => (float[N,3] y) { s = Constant<value_ints = [1]>() e = Constant<value_ints "
      "= [4]>() a = Constant<value_ints = [1]>() y = Slice(x, s, e, a) }"},

@@ -63,6 +63,16 @@ constexpr GradientCase kCases[] = {
     {"ConvTranspose",
      "(float[N,2,3,4] x, float[2,3,3,3] w) => "
      "(float[N,3,8,8] y) { y = ConvTranspose<strides = [3, 2], output_shape = [8, 8]>(x, w) }"},
+    {"Conv",
+     "(float[N,2,3,4,4] x, float[3,2,2,2,3] w, float[3] b) => (float[N,3,2,3,4] y) { y = Conv<pads = [0, 0, "
+     "1, "
+     "0, 0, 1]>(x, w, b) }"},
+    {"Conv",
+     "(float[N,2,4,4,3] x, float[2,1,2,2,2] w) => "
+     "(float[N,2,2,2,2] y) { y = Conv<group = 2, strides = [2, 2, 1]>(x, w) }"},
+    {"ConvTranspose",
+     "(float[N,2,2,2,3] x, float[2,3,2,2,2] w) => "
+     "(float[N,3,4,4,4] y) { y = ConvTranspose<strides = [2, 2, 1]>(x, w) }"},
 };
 
 }  // namespace

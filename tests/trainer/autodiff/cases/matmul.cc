@@ -25,6 +25,12 @@ constexpr GradientCase kCases[] = {
      "(float[3,N] a, float[4,3] b) => "
      "(float[N,4] y) { y = Gemm<transA = 1, transB = 1, alpha = 1.5>(a, b) }"},
     {"Gemm", "(float[N,3] a, float[3,4] b, float c) => (float[N,4] y) { y = Gemm<beta = 0.5>(a, b, c) }"},
+    {"Det", "(float[N,3,3] x) => (float[N] y) { y = Det(x) }"},
+    {"Det", "(float[N,2,4,4] x) => (float[N,2] y) { y = Det(x) }"},
+    {"Det", "(float[2,2] x) => (float y) { y = Det(x) }"},
+    {"Det", "(float[N,1,1] x) => (float[N] y) { y = Det(x) }"},
+    {"Det",
+     "(float[N,1,3] x) => (float[N] y) { z = Transpose<perm = [0, 2, 1]>(x) s = MatMul(z, x) y = Det(s) }"},
 };
 
 }  // namespace

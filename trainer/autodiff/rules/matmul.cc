@@ -1,4 +1,4 @@
-// Matrix products. Two-dimensional ones use Gemm, whose transposes are free.
+// Matrix products and determinants. Two-dimensional ones use Gemm, whose transposes are free.
 #include <algorithm>
 #include <array>
 
@@ -97,9 +97,41 @@ void MatMulRule(GradContext& node) {
   }
 }
 
+// A matrix of n x n without each of its rows and columns, as positions in the matrix: n * n rows.
+std::vector<int64_t> MinorPositions(int64_t n) {
+  std::vector<int64_t> positions;
+  for (int64_t minor = 0; minor < n * n; ++minor)
+    for (int64_t k = 0; k < n * n; ++k)
+      if (k / n != minor / n && k % n != minor % n) positions.push_back(k);
+  return positions;
+}
+
+std::vector<float> CheckerBoard(int64_t n) {
+  std::vector<float> signs;
+  for (int64_t k = 0; k < n * n; ++k) signs.push_back((k / n + k % n) % 2 == 0 ? 1.0f : -1.0f);
+  return signs;
+}
+
+// The derivative by a number is its cofactor: the determinant of the matrix without its row and column. Exact
+// where the matrix has no inverse, too.
+void Det(GradContext& node) {
+  constexpr int64_t kLargest = 16;  // n^4 numbers are computed with
+  const int64_t rank = node.Rank(0), n = node.InputInfo(0).shape.back().value;
+  if (n < 1 || n > kLargest) node.Fail("its matrices must be of a fixed size, at most 16 x 16");
+  const Value g = Unsqueeze(node.OutputGradient(), {rank - 2, rank - 1});
+  if (n == 1) return node.SetGradient(0, g);
+  GraphBuilder& graph = node.graph();
+  const Value minors = Op("Gather", {Reshape(node.Input(0), {{-1, n * n}}), graph.Ints(MinorPositions(n))},
+                          {{"axis", int64_t{1}}});
+  const Value determinants = Op("Det", {Reshape(minors, {{-1, n * n, n - 1, n - 1}})});
+  const Value cofactors = determinants * graph.Constant({{n * n}}, CheckerBoard(n));
+  node.SetGradient(0, g * node.ReshapeToInput(cofactors, 0));
+}
+
 constexpr std::array kRules = {
     GradientRule{"Gemm", 7, Gemm},
     GradientRule{"MatMul", 1, MatMulRule},
+    GradientRule{"Det", 11, Det},
 };
 
 }  // namespace

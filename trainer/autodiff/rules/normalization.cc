@@ -111,11 +111,26 @@ void BatchNormalization(GradContext& node) {
   if (node.Needs(4)) node.SetGradient(4, -0.5f * moment * slope * inverse);
 }
 
+// y = x / (sum |x|^p)^(1/p) for p of 1 or 2; 0 where all is 0, and the derivative there, too.
+void LpNormalization(GradContext& node) {
+  const std::vector<int64_t> axis = {node.Int("axis", -1)};
+  const bool by_absolutes = node.Int("p", 2) == 1;
+  const Value x = node.Input(0), g = node.OutputGradient();
+  const Value norm = Reduce(by_absolutes ? "ReduceL1" : "ReduceL2", x, axis, true);
+  const Value is_zero = Op("Equal", {norm, node.graph().Scalar(0)});
+  const Value zero = node.graph().Scalar(0);
+  const Value inverse = Op("Where", {is_zero, zero, Op("Reciprocal", {norm})});
+  const Value direction = by_absolutes ? Op("Sign", {x}) : node.Output();
+  const Value along = Reduce("ReduceSum", g * node.Output(), axis, true);
+  node.SetGradient(0, (g - direction * along) * inverse);
+}
+
 constexpr std::array kRules = {
     GradientRule{"LayerNormalization", 17, LayerNormalization},
     GradientRule{"InstanceNormalization", 6, InstanceNormalization},
     GradientRule{"GroupNormalization", 18, GroupNormalization},
     GradientRule{"BatchNormalization", 7, BatchNormalization},
+    GradientRule{"LpNormalization", 1, LpNormalization},
 };
 
 }  // namespace

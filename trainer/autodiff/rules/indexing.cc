@@ -64,59 +64,60 @@ void GatherElements(GradContext& node) {
                          {{"axis", node.Int("axis", 0)}, {"reduction", std::string(kAdd)}}));
 }
 
-Value ScatterBy(const char* reduction, const Value& data, const Value& indices, const Value& updates,
-                int64_t axis) {
-  return Op("ScatterElements", {data, indices, updates},
-            {{"axis", axis}, {"reduction", std::string(reduction)}});
-}
-
-// y = data * the product of the updates of a place. The product of the other updates is a quotient where no
-// update is zero; of one zero among them only that update has a gradient.
-void ScatterProduct(GradContext& node) {
-  const int64_t axis = node.Int("axis", 0);
-  const Value data = node.Input(0), indices = node.Input(1), updates = node.Input(2);
-  const Value zero = node.graph().Scalar(0), one = node.graph().Scalar(1), g = node.OutputGradient();
-  const Value ones = node.Zeros(Op("Shape", {data})) + one;
-  if (node.Needs(0)) node.SetGradient(0, g * ScatterBy("mul", ones, indices, updates, axis));
-  if (!node.Needs(2)) return;
-  const auto at_updates = [&](const Value& x) {
-    return Op("GatherElements", {x, indices}, {{"axis", axis}});
-  };
-  const Value is_zero = Op("Equal", {updates, zero});
-  const Value zero_mask = node.Mask(is_zero);
-  const Value non_zero = Op("Where", {is_zero, one, updates});
-  const Value zeros = at_updates(ScatterBy(kAdd, ones - one, indices, zero_mask, axis));
-  const Value others = at_updates(ScatterBy("mul", ones, indices, non_zero, axis)) / non_zero;
-  const Value alone = node.Mask(Op("Equal", {zeros, zero_mask}));  // no other update is zero
-  node.SetGradient(2, at_updates(g * data) * others * alone);
-}
-
-// Where several reach the extremum they share the gradient.
-void ScatterExtremum(GradContext& node) {
-  const int64_t axis = node.Int("axis", 0);
-  const Value data = node.Input(0), indices = node.Input(1), updates = node.Input(2), y = node.Output();
-  const auto at_updates = [&](const Value& x) {
-    return Op("GatherElements", {x, indices}, {{"axis", axis}});
-  };
-  const Value data_hits = node.Mask(Op("Equal", {data, y}));
-  const Value update_hits = node.Mask(Op("Equal", {updates, at_updates(y)}));
-  const Value share = node.OutputGradient() / ScatterBy(kAdd, data_hits, indices, update_hits, axis);
-  if (node.Needs(0)) node.SetGradient(0, share * data_hits);
-  if (node.Needs(2)) node.SetGradient(2, at_updates(share) * update_hits);
-}
-
-void ScatterElements(GradContext& node) {
-  const std::string reduction = node.String("reduction", "none");
-  if (reduction == "mul") return ScatterProduct(node);
-  if (reduction == "max" || reduction == "min") return ScatterExtremum(node);
-  const Value g = node.OutputGradient();
+// The axes that indices and data share are written out: 0, 1, 2, ... along each, before the indices proper.
+Value WithBatchIndices(const GradContext& node, int64_t batch_dims) {
+  GraphBuilder& graph = node.graph();
   const Value indices = node.Input(1);
-  const Attributes axis = {{"axis", node.Int("axis", 0)}};
-  if (node.Needs(0)) {
-    const Value zeros = node.Zeros(Op("Shape", {indices}));
-    node.SetGradient(0, reduction == kAdd ? g : Op("ScatterElements", {g, indices, zeros}, axis));
+  const int64_t rank = node.Rank(1);
+  const Value column_shape = ShapeWithExtent(indices, rank - 1, rank, graph.Ints({{1}}));
+  std::vector<Value> columns;
+  for (int64_t axis = 0; axis < batch_dims; ++axis) {
+    std::vector<int64_t> along(rank, 1);
+    along[axis] = -1;
+    columns.push_back(Op("Expand", {Reshape(Positions(ReadExtent(indices, axis)), along), column_shape}));
   }
-  if (node.Needs(2)) node.SetGradient(2, Op("GatherElements", {g, indices}, axis));
+  columns.push_back(indices);
+  return graph.Node("Concat", columns, {{"axis", rank - 1}});
+}
+
+void GatherND(GradContext& node) {
+  const int64_t batch_dims = node.Int("batch_dims", 0);
+  const Value zeros = node.Zeros(Op("Shape", {node.Input(0)}));
+  const Value indices = batch_dims == 0 ? node.Input(1) : WithBatchIndices(node, batch_dims);
+  node.SetGradient(
+      0, Op("ScatterND", {zeros, indices, node.OutputGradient()}, {{"reduction", std::string(kAdd)}}));
+}
+
+// The largest or smallest numbers along an axis; no place is chosen twice.
+void TopK(GradContext& node) {
+  const Value indices = node.Output(1);
+  if (indices.name.empty()) node.Fail("its output of indices is left out; give it a name");
+  const Value zeros = node.Zeros(Op("Shape", {node.Input(0)}));
+  node.SetGradient(
+      0, Op("ScatterElements", {zeros, indices, node.OutputGradient()}, {{"axis", node.Int("axis", -1)}}));
+}
+
+// values = [off, on]
+void OneHot(GradContext& node) {
+  const Value binary = node.graph().Constant({{2}}, std::vector<float>{0, 1});
+  const Value is_on = Op("OneHot", {node.Input(0), node.Input(1), binary}, {{"axis", node.Int("axis", -1)}});
+  const Value g = node.OutputGradient();
+  const Value all = Reduce("ReduceSum", g, {}), on = Reduce("ReduceSum", g * is_on, {});
+  const Value both = Op("Concat", {Reshape(all - on, {{1}}), Reshape(on, {{1}})}, {{"axis", int64_t{0}}});
+  node.SetGradient(2, both);
+}
+
+// The places where the condition holds, along an axis or of all numbers in a row.
+void Compress(GradContext& node) {
+  const Value chosen = Squeeze(Op("NonZero", {node.Input(1)}), {0});
+  if (!node.HasAttribute("axis")) {
+    const Value size = Reshape(Op("Size", {node.Input(0)}), {{1}});
+    const Value flat = Op("ScatterElements", {node.Zeros(size), chosen, node.OutputGradient()});
+    return node.SetGradient(0, node.ReshapeToInput(flat, 0));
+  }
+  const int64_t rank = node.Rank(0), axis = node.PositiveAxis(node.Int("axis", 0), rank);
+  const Value extent = ReadExtent(node.Input(0), axis);
+  node.SetGradient(0, PutBack(node, node.OutputGradient(), chosen, axis, rank, extent));
 }
 
 struct SliceAxis {
@@ -247,13 +248,11 @@ void CumSum(GradContext& node) {
 }
 
 constexpr std::array kRules = {
-    GradientRule{"Gather", 1, Gather},
-    GradientRule{"GatherElements", 11, GatherElements},
-    GradientRule{"ScatterElements", 11, ScatterElements},
-    GradientRule{"Slice", 1, Slice},
-    GradientRule{"Pad", 2, Pad},
-    GradientRule{"Trilu", 14, Trilu},
-    GradientRule{"CumSum", 11, CumSum},
+    GradientRule{"Gather", 1, Gather},      GradientRule{"GatherElements", 11, GatherElements},
+    GradientRule{"GatherND", 11, GatherND}, GradientRule{"TopK", 10, TopK},
+    GradientRule{"OneHot", 9, OneHot},      GradientRule{"Compress", 9, Compress},
+    GradientRule{"Slice", 1, Slice},        GradientRule{"Pad", 2, Pad},
+    GradientRule{"Trilu", 14, Trilu},       GradientRule{"CumSum", 11, CumSum},
 };
 
 }  // namespace

@@ -25,8 +25,6 @@ constexpr GradientCase kCases[] = {
     {.name = "Sqrt", .graph = "(float[N,3] x) => (float[N,3] y) { y = Sqrt(x) }", .low = 0.2},
     {.name = "Reciprocal", .graph = "(float[N,3] x) => (float[N,3] y) { y = Reciprocal(x) }", .low = 0.4},
     {"Erf", "(float[N,3] x) => (float[N,3] y) { y = Erf(x) }"},
-    {"Sin", "(float[N,3] x) => (float[N,3] y) { y = Sin(x) }"},
-    {"Cos", "(float[N,3] x) => (float[N,3] y) { y = Cos(x) }"},
     {.name = "Pow", .graph = "(float[N,3] x, float[3] p) => (float[N,3] y) { y = Pow(x, p) }", .low = 0.3},
     {.name = "Pow", .graph = "(float[3] x, float[N,1] p) => (float[N,3] y) { y = Pow(x, p) }", .low = 0.3},
     {"Pow", "(float[N,3] x) => (float[N,3] y) { p = Constant<value_float = 2.0>() y = Pow(x, p) }"},
@@ -38,6 +36,9 @@ constexpr GradientCase kCases[] = {
      "(float[N,4] x) => "
      "(float[N,4] y) { r = Relu(x) p = Constant<value = float[4] {0.0, 1.0, 2.0, 3.0}>() y = Pow(r, p) }"},
     {"Pow", "(float[N,3] x) => (float[N,3] y) { r = Relu(x) p = Constant<value_int = 0>() y = Pow(r, p) }"},
+    {"Mod",
+     "(float[N,3] a, float[3] b) => "
+     "(float[N,3] y) { s = Constant<value_float = 5.0>() z = Mul(a, s) y = Mod<fmod = 1>(z, b) }"},
     {"Sum", "(float[N,3] a, float[3] b, float[N,1] c) => (float[N,3] y) { y = Sum(a, b, c) }"},
     {"Sum", "(float[N,3] a) => (float[N,3] y) { y = Sum(a) }"},
     {"Mean", "(float[N,3] a, float[3] b, float c) => (float[N,3] y) { y = Mean(a, b, c) }"},

@@ -44,6 +44,29 @@ constexpr GradientCase kCases[] = {
     {"GlobalAveragePool", "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalAveragePool(x) }"},
     {"GlobalAveragePool", "(float[N,2,5] x) => (float[N,2,1] y) { y = GlobalAveragePool(x) }"},
     {"GlobalMaxPool", "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalMaxPool(x) }"},
+    {"GlobalAveragePool",
+     "(float[N,2,4] x, int64[1] k) => (float[N,2,1] y) { two = Constant<value_ints = [2]>() e = Add(k, two) "
+     "z = Constant<value_ints = [0]>() s = Slice(x, z, e, two) y = GlobalAveragePool(s) }"},
+    {"LpPool",
+     "(float[N,2,5,5] x) => "
+     "(float[N,2,3,3] y) { y = LpPool<kernel_shape = [2, 2], strides = [2, 2], pads = [1, 0, 0, 1]>(x) }"},
+    {"LpPool", "(float[N,2,5] x) => (float[N,2,4] y) { y = LpPool<kernel_shape = [2], p = 1>(x) }"},
+    {"LpPool", "(float[N,2,5] x) => (float[N,2,4] y) { y = LpPool<kernel_shape = [2], p = 3>(x) }"},
+    {.name = "LpPool",
+     .graph =
+         "(float[N,2,7] x) => (float[N,2,3] y) { y = LpPool<kernel_shape = [2], dilations = [2], strides = "
+         "[2]>(x) }",
+     .opset = 18},
+    {"GlobalLpPool", "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalLpPool(x) }"},
+    {"GlobalLpPool", "(float[N,2,3] x) => (float[N,2,1] y) { y = GlobalLpPool<p = 1>(x) }"},
+    {"GlobalLpPool", "(float[N,2,3] x) => (float[N,2,1] y) { y = GlobalLpPool<p = 3>(x) }"},
+    {"AveragePool",
+     "(float[N,2,4,4,5] x) => (float[N,2,2,2,2] y) { y = AveragePool<kernel_shape = [2, 2, 3], strides = [2, "
+     "2, "
+     "2]>(x) }"},
+    {"MaxPool",
+     "(float[N,2,4,4,5] x) => "
+     "(float[N,2,2,2,2] y) { y = MaxPool<kernel_shape = [2, 2, 3], strides = [2, 2, 2]>(x) }"},
 };
 
 }  // namespace

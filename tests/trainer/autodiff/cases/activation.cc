@@ -43,6 +43,8 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,3] x) => (float[N,3] y) { y = ThresholdedRelu(x) }",
      .low = -2,
      .high = 2},
+    {"Shrink", "(float[N,5] x) => (float[N,5] y) { y = Shrink(x) }"},
+    {"Shrink", "(float[N,5] x) => (float[N,5] y) { y = Shrink<lambd = 0.8, bias = 0.3>(x) }"},
 };
 
 }  // namespace

@@ -63,6 +63,18 @@ constexpr GradientCase kCases[] = {
     {.name = "Split",
      .graph = "(float[N,5] x) => (float[N,1] y) { a, b, y = Split<axis = 1, num_outputs = 3>(x) }",
      .opset = 18},
+    {"DepthToSpace", "(float[N,8,2,3] x) => (float[N,2,4,6] y) { y = DepthToSpace<blocksize = 2>(x) }"},
+    {"DepthToSpace",
+     "(float[N,8,2,3] x) => "
+     "(float[N,2,4,6] y) { y = DepthToSpace<blocksize = 2, mode = \"CRD\">(x) }"},
+    {"SpaceToDepth", "(float[N,2,4,6] x) => (float[N,8,2,3] y) { y = SpaceToDepth<blocksize = 2>(x) }"},
+    {"ReverseSequence",
+     "(float[4,3,2] x) => "
+     "(float[4,3,2] y) { n = Constant<value_ints = [4, 1, 3]>() y = ReverseSequence(x, n) }"},
+    {"ReverseSequence",
+     "(float[3,4] x) => (float[3,4] y) { n = Constant<value_ints = [2, 4, 3]>() y = "
+     "ReverseSequence<batch_axis "
+     "= 0, time_axis = 1>(x, n) }"},
 };
 
 }  // namespace

@@ -75,6 +75,12 @@ void ThresholdedRelu(GradContext& node) {
   ChainRule(node, node.Mask(Op("Greater", {node.Input(0), threshold})));
 }
 
+// Moved towards zero by a bias beyond a threshold on either side, zero between.
+void Shrink(GradContext& node) {
+  const Value threshold = node.graph().Scalar(node.Float("lambd", 0.5f));
+  ChainRule(node, node.Mask(Op("Greater", {Op("Abs", {node.Input(0)}), threshold})));
+}
+
 // 1 strictly between 0 and 1, the linear part of a hard sigmoid.
 Value IsLinear(GradContext& node, const Value& y) {
   return node.Mask(Op("And", {IsPositive(y), Op("Less", {y, node.graph().Scalar(1)})}));
@@ -145,6 +151,7 @@ constexpr std::array kRules = {
     GradientRule{"Gelu", 20, Gelu},
     GradientRule{"Swish", 24, Swish},
     GradientRule{"ThresholdedRelu", 10, ThresholdedRelu},
+    GradientRule{"Shrink", 9, Shrink},
 };
 
 }  // namespace

@@ -97,13 +97,20 @@ void Exp(GradContext& node) { ChainRule(node, node.Output()); }
 void Log(GradContext& node) { node.SetGradient(0, node.CompactOutputGradient() / node.Input(0)); }
 void Sqrt(GradContext& node) { node.SetGradient(0, node.CompactOutputGradient() / (2 * node.Output())); }
 void Reciprocal(GradContext& node) { ChainRule(node, -(node.Output() * node.Output())); }
-void Sin(GradContext& node) { ChainRule(node, Op("Cos", {node.Input(0)})); }
-void Cos(GradContext& node) { ChainRule(node, -Op("Sin", {node.Input(0)})); }
 
 void Erf(GradContext& node) {
   const Value x = node.Input(0);
   const auto scale = static_cast<float>(2 * std::numbers::inv_sqrtpi);
   ChainRule(node, scale * Op("Exp", {-(x * x)}));
+}
+
+// y = x - b * n, n whole. Of numbers (and not whole ones) only with fmod = 1.
+void Mod(GradContext& node) {
+  const Value g = node.OutputGradient();
+  node.SetBroadcastGradient(0, g);
+  if (!node.Needs(1)) return;
+  const Value whole = Op("Round", {(node.Input(0) - node.Output()) / node.Input(1)});
+  node.SetBroadcastGradient(1, -(g * whole));
 }
 
 void SumOfInputs(GradContext& node) {
@@ -155,11 +162,11 @@ constexpr std::array kRules = {
     GradientRule{"Pow", 7, Pow},         GradientRule{"Neg", 6, Neg},
     GradientRule{"Abs", 6, Abs},         GradientRule{"Exp", 6, Exp},
     GradientRule{"Log", 6, Log},         GradientRule{"Sqrt", 6, Sqrt},
-    GradientRule{"Sin", 7, Sin},         GradientRule{"Cos", 7, Cos},
     GradientRule{"Erf", 9, Erf},         GradientRule{"Reciprocal", 6, Reciprocal},
     GradientRule{"Sum", 6, SumOfInputs}, GradientRule{"Mean", 6, MeanOfInputs},
     GradientRule{"Max", 6, Extremum},    GradientRule{"Min", 6, Extremum},
     GradientRule{"Clip", 6, Clip},       GradientRule{"Where", 9, Where},
+    GradientRule{"Mod", 10, Mod},
 };
 
 }  // namespace

@@ -32,6 +32,8 @@ constexpr GradientCase kCases[] = {
     {"BatchNormalization",
      "(float[N,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => "
      "(float[N,3] y) { w = Exp(v) y = BatchNormalization(x, s, b, m, w) }"},
+    {"LpNormalization", "(float[N,4] x) => (float[N,4] y) { y = LpNormalization(x) }"},
+    {"LpNormalization", "(float[N,4,2] x) => (float[N,4,2] y) { y = LpNormalization<axis = 1, p = 1>(x) }"},
 };
 
 }  // namespace

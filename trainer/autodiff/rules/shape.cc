@@ -101,6 +101,35 @@ void Split(GradContext& node) {
   node.SetGradient(0, node.graph().Node("Concat", parts, {{"axis", node.Int("axis", 0)}}));
 }
 
+// Channels of the deep tensor that lie `depth` apart ("DCR") or side by side ("CRD") become a block of
+// positions.
+void DepthToSpace(GradContext& node) {
+  const int64_t block = node.Int("blocksize", 1);
+  const Value g = node.OutputGradient();
+  if (node.String("mode", "DCR") == "DCR") {
+    return node.SetGradient(0, Op("SpaceToDepth", {g}, {{"blocksize", block}}));
+  }
+  const auto extents = StaticExtents(node.InputInfo(0), 4);
+  if (!extents || extents->size() != 4 || (*extents)[1] < 0 || (*extents)[2] < 0 || (*extents)[3] < 0) {
+    node.Fail("its channels, height and width must be fixed numbers");
+  }
+  const int64_t channels = (*extents)[1] / (block * block);
+  const Value blocks = Reshape(g, {{0, channels, (*extents)[2], block, (*extents)[3], block}});
+  node.SetGradient(0, node.ReshapeToInput(Transpose(blocks, {{0, 1, 3, 5, 2, 4}}), 0));
+}
+
+void SpaceToDepth(GradContext& node) {
+  const Attributes attributes = {{"blocksize", node.Int("blocksize", 1)}, {"mode", std::string("DCR")}};
+  node.SetGradient(0, Op("DepthToSpace", {node.OutputGradient()}, attributes));
+}
+
+// Turned back by the same operator.
+void ReverseSequence(GradContext& node) {
+  const Attributes axes = {{"batch_axis", node.Int("batch_axis", 1)},
+                           {"time_axis", node.Int("time_axis", 0)}};
+  node.SetGradient(0, Op("ReverseSequence", {node.OutputGradient(), node.Input(1)}, axes));
+}
+
 constexpr std::array kRules = {
     GradientRule{"Reshape", 5, Reshaped},
     GradientRule{"Flatten", 1, Reshaped},
@@ -115,6 +144,9 @@ constexpr std::array kRules = {
     GradientRule{"Tile", 6, Tile},
     GradientRule{"Concat", 4, Concat},
     GradientRule{"Split", 2, Split},
+    GradientRule{"DepthToSpace", 1, DepthToSpace},
+    GradientRule{"SpaceToDepth", 1, SpaceToDepth},
+    GradientRule{"ReverseSequence", 10, ReverseSequence},
 };
 
 }  // namespace
