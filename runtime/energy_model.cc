@@ -14,8 +14,8 @@
 #include "runtime/initialisers.h"
 #include "runtime/rows.h"
 #include "runtime/support/base64.h"
+#include "runtime/support/files/read_file.h"
 #include "runtime/support/parallel_for.h"
-#include "runtime/support/read_file.h"
 #include "runtime/support/scratch_pool.h"
 
 namespace ort_ed {

@@ -7,10 +7,10 @@
 #include <onnxruntime_session_options_config_keys.h>
 
 #include "runtime/provider.h"
+#include "runtime/support/files/read_file.h"
 #include "runtime/support/gate/external_data.h"
 #include "runtime/support/gate/model_gate.h"
 #include "runtime/support/parallel_for.h"
-#include "runtime/support/read_file.h"
 
 namespace ort_ed {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 
 namespace ort_ed {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/file_contents.h"
 #include "tests/support/onnx_models.h"

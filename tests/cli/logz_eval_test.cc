@@ -13,7 +13,7 @@
 
 #include "models/architectures/energy_spec.h"
 #include "models/graph/model_file.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
 #include "tests/support/file_contents.h"

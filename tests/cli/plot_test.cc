@@ -8,7 +8,7 @@
 #include "models/graph/graph_builder.h"
 #include "ort_ed/metadata.h"
 #include "runtime/data/row_writer.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
 #include "tests/support/onnx_models.h"

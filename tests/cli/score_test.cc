@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tests/cli/run_command.h"
 #include "tests/support/file_contents.h"
 #include "tests/support/file_size_limit.h"

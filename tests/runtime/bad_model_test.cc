@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "ort_ed/energy_model.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "runtime/support/gate/model_gate.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "runtime/support/input_wait.h"
 
 namespace ort_ed {

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "runtime/support/low_memory.h"
 
 namespace ort_ed {

@@ -3,7 +3,7 @@
 #include <png.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/picture/canvas.h"
 
 namespace ort_ed {

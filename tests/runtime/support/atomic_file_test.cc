@@ -1,4 +1,4 @@
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 
 #include <filesystem>
 #include <fstream>

@@ -99,7 +99,7 @@ void ExpectErgodic(const Choice& sampler, const Model& model) {
   const int64_t steps = slow ? 400 : 60;
   if (refill && !model.clamped.empty()) return;
   const EnergyPath target =
-      refill ? EnergyPath(model.energy, SmallAutoregressive(model.energy->variables(), {7}, 3))
+      refill ? EnergyPath(model.energy, SmallAutoregressive(model.energy->variables(), {7}, 3, 0.3f))
              : EnergyPath(model.energy);
   const Law whole = ExactLaw(target);
   const auto start = static_cast<uint32_t>(std::ranges::max_element(whole) - whole.begin());

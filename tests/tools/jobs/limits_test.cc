@@ -8,7 +8,7 @@
 #include "ort_ed/energy_model.h"
 #include "runtime/data/row_reader.h"
 #include "runtime/data/table/table_reader.h"
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/read_file.h"
 #include "tests/support/data_files.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"

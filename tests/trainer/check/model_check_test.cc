@@ -60,7 +60,7 @@ TEST(ModelCheckTest, TheRealShapeOfTheOutputCounts) {
 // Rows whose first value is 0 have no energy once x is moved: fewer energies than rows are no energies.
 TEST(ModelCheckTest, AsManyEnergiesAsRowsAreNeededEverywhere) {
   const ModelCheck check = Check(R"((float[batch,3] x) => (float[n] energy)
-      <float[3] w = {0.31, -0.72, 1.13}, int64[1] axes = {1}, float limit = {1.02}> {
+      <float[3] w = {0.31, -0.72, 1.13}, int64[1] axes = {1}, float limit = {1.00001}> {
       p = Mul(x, w) e = ReduceSum<keepdims = 0>(p, axes)
       largest = ReduceMax<axes = [1], keepdims = 0>(x) few = Less(largest, limit)
       energy = Compress<axis = 0>(e, few) })");

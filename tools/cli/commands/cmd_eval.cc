@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/json_text.h"

@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "runtime/data/row_writer.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/json_text.h"

@@ -1,7 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include "models/graph/model_file.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"

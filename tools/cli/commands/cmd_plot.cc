@@ -1,6 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/cli/command.h"
 #include "tools/cli/output_paths.h"
 #include "tools/cli/terminal.h"

@@ -8,7 +8,7 @@
 #include "models/graph/model_edits.h"
 #include "ort_ed/error.h"
 #include "runtime/data/table/table_writer.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "runtime/support/text.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"

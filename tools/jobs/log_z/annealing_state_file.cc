@@ -8,8 +8,8 @@
 #include <zlib.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/atomic_file.h"
+#include "runtime/support/files/read_file.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {

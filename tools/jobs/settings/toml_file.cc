@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/files/read_file.h"
 #include "runtime/support/limits.h"
-#include "runtime/support/read_file.h"
 
 namespace ort_ed {
 namespace {

@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
-#include "runtime/support/list_folder.h"
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/atomic_file.h"
+#include "runtime/support/files/list_folder.h"
+#include "runtime/support/files/read_file.h"
 
 namespace ort_ed {
 namespace {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/read_file.h"
 #include "runtime/support/wire.h"
 
 namespace ort_ed {

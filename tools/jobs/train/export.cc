@@ -24,7 +24,7 @@
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "ort_ed/options.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/learner.h"
 #include "trainer/learner/step_graph.h"

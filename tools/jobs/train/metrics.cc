@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
-#include "runtime/support/list_folder.h"
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/atomic_file.h"
+#include "runtime/support/files/list_folder.h"
+#include "runtime/support/files/read_file.h"
 #include "tools/jobs/train/run_folder.h"
 
 namespace ort_ed {

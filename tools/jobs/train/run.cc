@@ -10,7 +10,7 @@
 #include "models/graph/model_file.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/pictures/event_pictures.h"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/atomic_file.h"
-#include "runtime/support/list_folder.h"
+#include "runtime/support/files/atomic_file.h"
+#include "runtime/support/files/list_folder.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/event_file.h"
 #include "tools/jobs/train/metrics.h"

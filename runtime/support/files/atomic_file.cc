@@ -1,4 +1,4 @@
-#include "runtime/support/atomic_file.h"
+#include "runtime/support/files/atomic_file.h"
 
 #include <cerrno>
 #include <cstring>
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/files/list_folder.h"
 #include "runtime/support/input_wait.h"
-#include "runtime/support/list_folder.h"
 
 namespace ort_ed {
 namespace {

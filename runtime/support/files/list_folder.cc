@@ -1,4 +1,4 @@
-#include "runtime/support/list_folder.h"
+#include "runtime/support/files/list_folder.h"
 
 #include <cerrno>
 #include <cstring>

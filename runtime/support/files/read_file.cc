@@ -1,4 +1,4 @@
-#include "runtime/support/read_file.h"
+#include "runtime/support/files/read_file.h"
 
 #include <algorithm>
 #include <cerrno>
