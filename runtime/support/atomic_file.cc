@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/input_wait.h"
 #include "runtime/support/list_folder.h"
+#include "runtime/support/peer_wait.h"
 
 namespace ort_ed {
 namespace {
