@@ -7,7 +7,7 @@
 
 #include "runtime/session.h"
 #include "runtime/support/atomic_file.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 #include "tests/support/binary_rows.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"

@@ -20,8 +20,9 @@ void AddMembers(const std::string& text, std::map<std::string, std::string>& set
   const auto json = ParseJsonObject(text);
   if (!json) return;
   for (const auto& [key, value] : json->items())
-    settings[key] = value.is_string() ? value.get<std::string>()
-                                      : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    settings[key] = value.is_string()
+                        ? value.get<std::string>()
+                        : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::map<std::string, std::string> SettingsOfRun(const std::string& folder) {
