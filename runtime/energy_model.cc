@@ -13,7 +13,7 @@
 #include "runtime/energy_session.h"
 #include "runtime/initialisers.h"
 #include "runtime/rows.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 #include "runtime/support/files/read_file.h"
 #include "runtime/support/parallel_for.h"
 #include "runtime/support/scratch_pool.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/support/wire.h"
+#include "runtime/support/encoding/wire.h"
 
 namespace ort_ed {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/variables.h"
-#include "runtime/support/json_reader.h"
+#include "runtime/support/encoding/json_reader.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {

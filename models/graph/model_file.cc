@@ -13,12 +13,12 @@
 #include "models/graph/standard_domain.h"
 #include "models/graph/tensor_data.h"
 #include "ort_ed/error.h"
+#include "runtime/support/encoding/wire.h"
 #include "runtime/support/files/read_file.h"
 #include "runtime/support/gate/external_data.h"
 #include "runtime/support/gate/model_gate.h"
 #include "runtime/support/limits.h"
 #include "runtime/support/low_memory.h"
-#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {

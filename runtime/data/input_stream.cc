@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/input_wait.h"
+#include "runtime/support/peer_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::string_view kGzipMagic = "\x1f\x8b";
 class DescriptorSource : public ByteSource {
  public:
   DescriptorSource(const std::string& path, const std::string& name) : name_(name) {
-    const InputWait wait;  // for the other end of a named pipe
+    const PeerWait wait;  // for the other end of a named pipe
     descriptor_ = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) ThrowIo(name_);
     struct stat status;
@@ -63,7 +63,7 @@ class DescriptorSource : public ByteSource {
 
   size_t Read(char* to, size_t size) override {
     constexpr size_t kMaxRead = size_t{1} << 30;
-    const InputWait wait;
+    const PeerWait wait;
     for (;;) {
       const ssize_t count = read(descriptor_, to, std::min(size, kMaxRead));
       if (count == 0 && size > 0 && is_pipe_) PipeEnd::Note();

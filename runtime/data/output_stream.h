@@ -5,8 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include <unistd.h>
+
 #include "ort_ed/error.h"
 #include "runtime/support/files/atomic_file.h"
+#include "runtime/support/peer_wait.h"
+#include "runtime/support/plain_text.h"
 
 namespace ort_ed {
 
@@ -28,9 +32,8 @@ class OutputStream {
   void Flush() {
     if (file_) {
       file_->Write(buffer_);
-    } else if (std::fwrite(buffer_.data(), 1, buffer_.size(), stdout) != buffer_.size() ||
-               std::fflush(stdout) != 0) {
-      throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
+    } else {
+      FlushToStandardOutput();
     }
     buffer_.clear();
   }
@@ -42,6 +45,13 @@ class OutputStream {
 
  private:
   static constexpr size_t kBufferBytes = size_t{1} << 16;
+
+  void FlushToStandardOutput() {
+    const PeerWait wait;
+    if (isatty(STDOUT_FILENO) != 0) MakePlain(buffer_);
+    if (std::fwrite(buffer_.data(), 1, buffer_.size(), stdout) != buffer_.size() || std::fflush(stdout) != 0)
+      throw Error(ErrorCode::kIo, "cannot write to the standard output (disk full or pipe closed)");
+  }
 
   std::unique_ptr<AtomicFile> file_;
   std::string buffer_;

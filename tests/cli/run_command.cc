@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -74,6 +75,18 @@ void CommandProcess::Signal(int signal) {
 bool CommandProcess::Running() {
   if (process_ > 0 && waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
   return process_ > 0;
+}
+
+// Signals that it catches are blocked in all of its threads but one.
+void CommandProcess::WaitUntilItListens() {
+  const std::string path = "/proc/" + std::to_string(process_) + "/status", key = "SigBlk:\t";
+  while (Running()) {
+    std::ifstream status(path);
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(key) && (std::stoull(line.substr(key.size()), nullptr, 16) & 1u << (SIGINT - 1)))
+        return;
+    usleep(10000);
+  }
 }
 
 CommandResult CommandProcess::Wait() {

@@ -23,6 +23,8 @@ class CommandProcess {
 
   void Signal(int signal);
   bool Running();
+  // Until it is ready for signals.
+  void WaitUntilItListens();
   std::string Output() const;  // so far
   CommandResult Wait();
 

@@ -3,12 +3,16 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <pty.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cli/run_command.h"
@@ -22,17 +26,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+constexpr std::chrono::seconds kSoon(3);  // one, of a machine that does nothing else
+
 std::string Model() {
   return ModelFromText(R"(<ir_version: 8, opset_import: ["": 17]>
       g (float[N, 3] x) => (float[N] energy) <float[3] w = {1, 2, 3}, int64[1] axes = {1}>
       { p = Mul(x, w) energy = ReduceSum <keepdims = 0> (p, axes) })");
 }
 
-class Signals : public ::testing::TestWithParam<std::vector<std::string>> {
+class Signals : public ::testing::Test {
  protected:
   Signals() {
     WriteBytes(folder_.File("m.onnx"), Model());
-    mkfifo(folder_.File("pipe").c_str(), 0600);
+    WriteBytes(folder_.File("rows.csv"), "0,1,0\n1,1,0\n");
+    for (const char* name : {"pipe", "pipe.onnx"}) mkfifo(folder_.File(name).c_str(), 0600);
   }
 
   TempDir folder_;
@@ -45,25 +52,94 @@ std::vector<std::string> InFolder(const TempDir& folder, std::vector<std::string
   return words;
 }
 
-TEST_P(Signals, EndACommandThatWaitsForAPipe) {
+// Every place in which a command reads a file.
+TEST_F(Signals, EndCommandsThatWaitForAPipe) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"check", "pipe"},
+      {"compare", "m.onnx", "m.onnx", "--data", "pipe"},
+      {"compare", "m.onnx", "pipe", "--data", "rows.csv"},
+      {"eval", "m.onnx", "--data", "pipe", "--png", "p.png"},
+      {"explain", "m.onnx", "pipe", "-o", "p.png"},
+      {"export", "pipe", "-o", "e.onnx"},
+      {"impute", "m.onnx", "pipe", "-o", "out.csv"},
+      {"inspect", "pipe"},
+      {"logz", "pipe", "--write"},
+      {"logz", "m.onnx", "--estimator", "ais", "--temperatures", "5", "--state", "pipe"},
+      {"logz", "m.onnx", "--estimator", "raise", "--temperatures", "5", "--data", "pipe"},
+      {"new", "mlp", "-D", "3", "--base", "pipe", "-o", "n.onnx"},
+      {"plot", "energies", "m.onnx", "--data", "pipe", "-o", "p.png"},
+      {"report", "m.onnx", "--data", "pipe", "-o", "r.html"},
+      {"sample", "m.onnx", "-n", "3", "--clamp", "pipe", "-o", "out.csv"},
+      {"sample", "m.onnx", "-n", "3", "--init", "pipe", "--sampler", "gibbs", "-o", "out.csv"},
+      {"score", "m.onnx", "pipe", "-o", "out.csv"},
+      {"score", "m.onnx", "rows.csv", "--anomaly", "--reference", "pipe", "-o", "out.csv"},
+      {"train", "--config", "pipe", "-o", "run.d"},
+      {"train", "--data", "pipe", "-o", "run.d"},
+      {"train", "--data", "rows.csv", "--model", "pipe.onnx", "-o", "run.d"},
+      {"train", "--data", "rows.csv", "--validation", "pipe", "-o", "run.d"},
+      {"train", "--data", "rows.csv", "--variables", "pipe", "-o", "run.d"},
+  };
   for (const int signal : {SIGINT, SIGTERM}) {
-    CommandProcess process(InFolder(folder_, GetParam()));
-    usleep(1500000);  // until it waits
-    ASSERT_TRUE(process.Running());
+    std::vector<std::unique_ptr<CommandProcess>> processes;
+    for (const auto& words : commands)
+      processes.push_back(std::make_unique<CommandProcess>(InFolder(folder_, words)));
+    for (const auto& process : processes) process->WaitUntilItListens();
+    usleep(2000000);  // until they wait
     const auto start = std::chrono::steady_clock::now();
-    process.Signal(signal);
-    const CommandResult result = process.Wait();
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));  // one, on a busy machine
-    EXPECT_EQ(result.exit_code, 128 + signal);
-    EXPECT_THAT(result.err, HasSubstr("interrupted"));
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 2) << "files are left";
+    for (size_t i = 0; i < commands.size(); ++i) {
+      ASSERT_TRUE(processes[i]->Running()) << commands[i][0] << processes[i]->Wait().err;
+      processes[i]->Signal(signal);
+    }
+    for (size_t i = 0; i < commands.size(); ++i) {
+      const std::string name = testing::PrintToString(commands[i]);
+      const CommandResult result = processes[i]->Wait();
+      EXPECT_LT(std::chrono::steady_clock::now() - start, kSoon) << name;
+      EXPECT_EQ(result.exit_code, 128 + signal) << name;
+      EXPECT_THAT(result.err, HasSubstr("interrupted")) << name;
+    }
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 4) << "files are left";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Signals,
-                         testing::Values(std::vector<std::string>{"score", "m.onnx", "pipe", "-o", "out.csv"},
-                                         std::vector<std::string>{"inspect", "pipe"},
-                                         std::vector<std::string>{"train", "--data", "pipe", "-o", "run.d"}));
+// Starts `ort-ed` with its standard output in `output`.
+pid_t StartInto(int output, const std::vector<std::string>& words) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  dup2(output, STDOUT_FILENO);
+  std::vector<char*> arguments = {const_cast<char*>(ORT_ED_COMMAND)};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
+TEST_F(Signals, EndCommandsWhoseOutputNobodyTakes) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"sample", "m.onnx", "-n", "200000", "--steps", "1", "-o", "-"},
+        std::vector<std::string>{"sample", "m.onnx", "-n", "200000", "--sampler", "gibbs", "--steps", "1",
+                                 "-o", "-"},
+        std::vector<std::string>{"data", "ising", "--shape", "3x3", "-n", "200000", "--steps", "1", "-o",
+                                 "-"}}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = StartInto(ends[1], InFolder(folder_, words));
+    pollfd written = {.fd = ends[0], .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&written, 1, -1), 1);
+    usleep(2000000);  // until the pipe is full
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << words[0];
+    const auto start = std::chrono::steady_clock::now();
+    kill(child, SIGINT);
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0 && std::chrono::steady_clock::now() - start < 3 * kSoon)
+      usleep(10000);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, kSoon) << words[0];
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT) << words[0];
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    close(ends[0]);
+    close(ends[1]);
+  }
+}
 
 // Ctrl-C ends the program that writes into the pipe, too.
 TEST(CutShort, ThePartOfAPipeThatCameIsNoInput) {
@@ -102,6 +178,37 @@ TEST(PlainText, NamesAreShownWithoutControlCharacters) {
   const CommandResult refused = RunOrtEd({"inspect", folder.File("none" + escape)});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, Not(HasSubstr("\x1b")));
+}
+
+// What `ort-ed` with `words` shows on a terminal.
+std::string OnATerminal(const std::vector<std::string>& words) {
+  int terminal = -1, inside = -1;
+  EXPECT_EQ(openpty(&terminal, &inside, nullptr, nullptr, nullptr), 0);
+  const pid_t child = StartInto(inside, words);
+  close(inside);
+  std::string shown;
+  char part[1024];
+  for (ssize_t got; (got = read(terminal, part, sizeof(part))) > 0;)
+    shown.append(part, static_cast<size_t>(got));
+  waitpid(child, nullptr, 0);
+  close(terminal);
+  return shown;
+}
+
+TEST(PlainText, SoAreCellsOnATerminal) {
+  const TempDir folder;
+  WriteBytes(folder.File("t.csv"), "id,a,b\n\x1b]0;title\x07,0,1\n\xc2\x9bx,1,0\n");
+  ASSERT_EQ(RunOrtEd({"train", "--data", folder.File("t.csv"), "--drop", "id", "--steps", "1", "-o",
+                      folder.File("run")})
+                .exit_code,
+            0);
+  const std::vector<std::string> words = {"score", folder.File("run/model.onnx"), folder.File("t.csv"),
+                                          "--id", "id"};
+  EXPECT_THAT(RunOrtEd(words).out, HasSubstr("\x1b]0;title\x07,"));  // for programs they stay as they are
+  const std::string shown = OnATerminal(words);
+  EXPECT_THAT(shown, HasSubstr("?]0;title?,"));
+  EXPECT_THAT(shown, Not(HasSubstr("\x1b]")));
+  EXPECT_THAT(shown, Not(HasSubstr("\xc2\x9b")));
 }
 
 TEST(PlainText, JsonIsUtf8WhateverTheNamesAre) {

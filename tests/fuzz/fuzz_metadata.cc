@@ -5,7 +5,7 @@
 
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 #include "runtime/support/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "runtime/session.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 #include "runtime/support/files/atomic_file.h"
 #include "tests/support/binary_rows.h"
 #include "tests/support/error_matchers.h"

@@ -9,7 +9,7 @@
 #include "models/graph/model_edits.h"
 #include "ort_ed/metadata.h"
 #include "ort_ed/random.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 
 namespace ort_ed {
 namespace {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/support/files/atomic_file.h"
-#include "runtime/support/input_wait.h"
+#include "runtime/support/peer_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -27,7 +27,7 @@ std::atomic<bool> polled = false, seen = false;
 }
 
 // Whether the command will not see the flag soon: it never looks, or it waits for input.
-bool IsDeaf() { return !polled || InputWait::Any(); }
+bool IsDeaf() { return !polled || PeerWait::Any(); }
 
 // In a thread of its own, so that it works whatever the others wait for. A command that looks at the flag
 // between two steps may take a while for a step, and then has to save.

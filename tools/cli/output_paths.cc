@@ -5,6 +5,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "ort_ed/options.h"
+#include "tools/jobs/files_behind.h"
 
 namespace ort_ed {
 namespace {
@@ -20,6 +21,19 @@ bool SameFile(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
+[[noreturn]] void RefuseToOverwrite(const PathOption& output, const PathOption& input) {
+  throw OptionError(output.key, fmt::format("would overwrite '{}', which is read ({}); name another file",
+                                            output.path, input.key));
+}
+
+// Of files that are not there none is read, which saves looking into models.
+void CheckFilesBehind(const PathOption& output, const PathOption& input) {
+  std::error_code none;
+  if (!input.has_files || !fs::exists(output.path, none)) return;
+  for (const std::string& file : FilesBehind(input.path))
+    if (SameFile(output.path, file)) RefuseToOverwrite(output, input);
+}
+
 void CheckOutput(const PathOption& output, const std::vector<PathOption>& others,
                  const std::vector<PathOption>& inputs, bool json) {
   if (output.path == kStandardStream && json)
@@ -30,9 +44,9 @@ void CheckOutput(const PathOption& output, const std::vector<PathOption>& others
       throw OptionError(output.key, fmt::format("would write to '{}' as {} does", output.path, other.key));
   }
   for (const PathOption& input : inputs) {
-    if (input.path.empty() || output.path == kStandardStream || !SameFile(output.path, input.path)) continue;
-    throw OptionError(output.key, fmt::format("would overwrite '{}', which is read ({}); name another file",
-                                              output.path, input.key));
+    if (input.path.empty() || output.path == kStandardStream) continue;
+    if (SameFile(output.path, input.path)) RefuseToOverwrite(output, input);
+    CheckFilesBehind(output, input);
   }
 }
 

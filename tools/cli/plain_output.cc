@@ -3,27 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
-#include <span>
+
+#include "runtime/support/peer_wait.h"
+#include "runtime/support/plain_text.h"
 
 namespace ort_ed {
-namespace {
-
-// Those beyond ASCII, U+0080 to U+009F, are 0xC2 and a byte below 0xA0.
-void MakePlain(std::span<char> text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7F) text[i] = '?';
-    if (i > 0 && text[i - 1] == '\xC2' && c >= 0x80 && c < 0xA0) text[i - 1] = text[i] = '?';
-  }
-}
-
-}  // namespace
-
-std::string Plain(std::string_view text) {
-  std::string plain(text);
-  MakePlain(plain);
-  return plain;
-}
 
 PlainOutput::PlainOutput(std::ostream& stream) : stream_(stream), target_(stream.rdbuf(this)) {}
 
@@ -36,6 +20,7 @@ PlainOutput::int_type PlainOutput::overflow(int_type c) {
 }
 
 std::streamsize PlainOutput::xsputn(const char* text, std::streamsize size) {
+  const PeerWait wait;
   std::array<char, 512> part;
   std::streamsize done = 0;
   while (done < size) {
@@ -50,6 +35,9 @@ std::streamsize PlainOutput::xsputn(const char* text, std::streamsize size) {
   return done;
 }
 
-int PlainOutput::sync() { return target_->pubsync(); }
+int PlainOutput::sync() {
+  const PeerWait wait;
+  return target_->pubsync();
+}
 
 }  // namespace ort_ed

@@ -2,16 +2,10 @@
 
 #include <iosfwd>
 #include <streambuf>
-#include <string>
-#include <string_view>
 
 namespace ort_ed {
 
-// The text as a terminal may show it: names out of files may hold what moves the cursor or renames the
-// window. Control characters but the end of a line and the tabulator become '?'.
-std::string Plain(std::string_view text);
-
-// A stream whose text is plain while this lives.
+// A stream whose text is plain (plain_text.h) while this lives.
 class PlainOutput : std::streambuf {
  public:
   explicit PlainOutput(std::ostream& stream);

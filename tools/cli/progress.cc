@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "runtime/support/plain_text.h"
+
 namespace ort_ed {
 namespace {
 
@@ -78,7 +80,7 @@ void Progress::Update(int64_t done, const std::string& details) {
   last_ = now;
   const ProgressParts parts = Describe(done, details);
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", FitToWidth(parts, TerminalWidth()).c_str());
+    std::fprintf(stderr, "\r\033[K%s", Plain(FitToWidth(parts, TerminalWidth())).c_str());
     std::fflush(stderr);
     bar_shown_ = true;
   } else {

@@ -8,10 +8,11 @@
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "runtime/simd/instruction_set.h"
-#include "runtime/support/input_wait.h"
 #include "runtime/support/large_buffers.h"
 #include "runtime/support/low_memory.h"
 #include "runtime/support/named.h"
+#include "runtime/support/peer_wait.h"
+#include "runtime/support/plain_text.h"
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
 #include "tools/cli/arguments.h"
@@ -29,8 +30,21 @@ constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
+// Whatever is told is plain.
+class PlainSink : public spdlog::sinks::ansicolor_stderr_sink_mt {
+ public:
+  void log(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;  // which asks for no memory where the message is short
+    text.append(message.payload.begin(), message.payload.end());
+    MakePlain({text.data(), text.size()});
+    spdlog::details::log_msg plain = message;
+    plain.payload = {text.data(), text.size()};
+    spdlog::sinks::ansicolor_stderr_sink_mt::log(plain);
+  }
+};
+
 void LogToStderr() {
-  auto logger = spdlog::stderr_color_mt("ort-ed");
+  auto logger = std::make_shared<spdlog::logger>("ort-ed", std::make_shared<PlainSink>());
   logger->set_pattern("%^%l%$: %v");
   spdlog::set_default_logger(std::move(logger));
 }
@@ -92,7 +106,7 @@ int RunCommand(const std::vector<std::string>& words) {
     command.run(given);
   } catch (const OptionError& error) {
     const std::string origin = error.origin().empty() ? given.GetOrigin(error.key()) : error.origin();
-    spdlog::error("{}", Plain(Spelled(error, origin, command.schema())));
+    spdlog::error("{}", Spelled(error, origin, command.schema()));
     return ExitCode(error, origin);
   }
   return kDone;
@@ -136,14 +150,14 @@ int Main(std::span<char* const> words) {
   try {
     return Run({words.begin(), words.end()});
   } catch (const UsageError& error) {
-    spdlog::error("{}", Plain(error.what()));
+    spdlog::error("{}", error.what());
     return kWrongUsage;
   } catch (const std::exception& error) {
     if (IsLowMemory(error)) {
       TellLowMemory();
       return kFailed;
     }
-    spdlog::error("{}", Plain(error.what()));
+    spdlog::error("{}", error.what());
     return InterruptedExitCode(kFailed);
   }
 }

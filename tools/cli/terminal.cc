@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/cli/interrupt.h"
-#include "tools/cli/plain_output.h"
 
 namespace ort_ed {
 
@@ -25,12 +24,12 @@ void Terminal::OnWork(const Work& work) {
 
 void Terminal::OnNotice(const std::string& text) {
   if (progress_) progress_->Finish();
-  spdlog::info("{}", Plain(text));
+  spdlog::info("{}", text);
 }
 
 void Terminal::OnWarning(const std::string& text) {
   if (progress_) progress_->Finish();
-  spdlog::warn("{}", Plain(text));
+  spdlog::warn("{}", text);
 }
 
 void Terminal::OnSaved(const std::string&) {}

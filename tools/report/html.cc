@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 
 namespace ort_ed {
 

@@ -7,7 +7,7 @@
 #include "models/graph/model_edits.h"
 #include "models/inspect/model_summary.h"
 #include "ort_ed/metadata.h"
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/graph/prepare_model.h"
 

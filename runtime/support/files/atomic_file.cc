@@ -17,7 +17,7 @@
 
 #include "ort_ed/error.h"
 #include "runtime/support/files/list_folder.h"
-#include "runtime/support/input_wait.h"
+#include "runtime/support/peer_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -86,7 +86,8 @@ std::string BehindLinks(const std::string& path) {
   return target;
 }
 
-// Where the name of a temporary file of `path` ends but for its last letters: cut where it would be too long.
+// Where the name of a temporary file of `path` ends but for its last letters: cut where it would be too
+// long.
 std::string TemporaryStem(const std::string& path) {
   const std::filesystem::path file(path);
   const std::string name = file.filename().string().substr(0, kLongestName - kInfix.size() - kSuffix);

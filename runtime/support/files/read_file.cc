@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
-#include "runtime/support/input_wait.h"
+#include "runtime/support/peer_wait.h"
 
 namespace ort_ed {
 namespace {
@@ -51,7 +51,7 @@ std::string KindProblem(mode_t mode, Kinds kinds) {
 
 std::vector<std::byte> Read(const std::string& path, std::string_view what, size_t most, Kinds kinds) {
   const auto refuse = [&](const std::string& why) { Refuse(path, what, why); };
-  const InputWait wait;
+  const PeerWait wait;
   // Opening a pipe would wait for somebody who writes to it.
   const OpenFile file(path, kinds == Kinds::kFile ? O_NONBLOCK : 0);
   if (file.descriptor < 0)

@@ -4,13 +4,13 @@
 #include <set>
 
 #include "ort_ed/error.h"
+#include "runtime/support/encoding/wire.h"
 #include "runtime/support/gate/external_data.h"
 #include "runtime/support/gate/function_calls.h"
 #include "runtime/support/gate/onnx_fields.h"
 #include "runtime/support/gate/operator_rules.h"
 #include "runtime/support/gate/read_parts.h"
 #include "runtime/support/gate/whole_division.h"
-#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/support/encoding/wire.h"
 #include "runtime/support/gate/parts.h"
-#include "runtime/support/wire.h"
 
 namespace ort_ed {
 

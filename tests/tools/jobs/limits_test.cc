@@ -14,6 +14,7 @@
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/log_z/annealing_state_file.h"
+#include "tools/jobs/settings/json_object.h"
 #include "tools/jobs/settings/toml_file.h"
 
 namespace ort_ed {
@@ -107,6 +108,11 @@ TEST_F(Limits, FilesOfSettingsAreNeitherLargeNorDeep) {
     ExpectError(
         ErrorCode::kInvalidArgument, [&] { parse("\n" + text); },
         "a.toml:2:", std::to_string(kMaxSettingsDepth));
+  // Behind text that ends in a quote of its own.
+  for (const std::string text : {"'''b''''", "\"\"\"b\"\"\"\"\""})
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { parse("x = [" + text + ", { " + deep + " = 1 }]"); },
+        "a.toml:1:", std::to_string(kMaxSettingsDepth));
   const std::string brackets = "x = " + std::string(100000, '[');
   ExpectError(
       ErrorCode::kInvalidArgument, [&] { parse(brackets); }, "a.toml:1:", "depth");
@@ -120,14 +126,28 @@ TEST_F(Limits, FilesOfSettingsAreNeitherLargeNorDeep) {
 }
 
 TEST_F(Limits, StatesAreNotDeep) {
-  std::string nested(200000, '\x81');  // CBOR: an array of one element
-  const auto checksum =
-      static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(nested.data()), nested.size()));
-  char text[9];
-  std::snprintf(text, sizeof(text), "%08x", checksum);
-  const std::string path = Write("state", text + nested);
-  ExpectError(
-      ErrorCode::kBadData, [&] { AnnealingStateFile(path, {}); }, "damaged");
+  // CBOR: an array of one element, and texts and bytes in pieces.
+  for (const char head : {'\x81', '\x7F', '\x5F'}) {
+    const std::string nested(1000000, head);
+    const auto checksum =
+        static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(nested.data()), nested.size()));
+    char text[9];
+    std::snprintf(text, sizeof(text), "%08x", checksum);
+    const std::string path = Write("state", text + nested);
+    ExpectError(
+        ErrorCode::kBadData, [&] { AnnealingStateFile(path, {}); }, "damaged");
+  }
+}
+
+// What a model tells of its training is copied, shown and written.
+TEST_F(Limits, JsonIsNotDeep) {
+  const auto nested = [](size_t depth) {
+    return "{\"a\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  EXPECT_TRUE(ParseJsonObject(nested(kDeepestJson - 1)).has_value());
+  EXPECT_FALSE(ParseJsonObject(nested(kDeepestJson)).has_value());
+  EXPECT_FALSE(ParseJsonObject(nested(1000000)).has_value());
+  for (const char* text : {"", "[]", "{", "1", "{\"a\": \xff}"}) EXPECT_FALSE(ParseJsonObject(text)) << text;
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ void RunCompare(const CompareCommand& command) {
   if (command.models.size() < 2)
     throw UsageError("name two or more models to compare: run folders or .onnx files");
   std::vector<PathOption> inputs = {{"data", command.data}};
-  for (const std::string& model : command.models) inputs.push_back({"models", model});
+  for (const std::string& model : command.models) inputs.push_back(ModelOption("models", model));
   CheckOutputPaths({{"output", command.output}}, inputs, command.json);
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> picture;

@@ -130,7 +130,8 @@ void Print(const EvaluateResult& r) {
 }
 
 void RunEval(const EvalCommand& command) {
-  CheckOutputPaths({{"png", command.png}}, {{"model", command.model}, {"data", command.data}}, command.json);
+  CheckOutputPaths({{"png", command.png}}, {ModelOption("model", command.model), {"data", command.data}},
+                   command.json);
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> picture;
   if (!command.png.empty()) picture.emplace(PicturePath("png", command.png));

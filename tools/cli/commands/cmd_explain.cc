@@ -192,7 +192,7 @@ void PrintRow(const RowExplanation& row, const std::string& id, const Variables&
 
 void RunExplain(const ExplainCommand& command) {
   CheckOutputPaths({{"output", command.output}, {"conditionals", command.conditionals}},
-                   {{"model", command.model}, {"data", command.data}}, command.json);
+                   {ModelOption("model", command.model), {"data", command.data}}, command.json);
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> picture;
   if (!command.output.empty()) picture.emplace(PicturePath("output", command.output));

@@ -21,6 +21,7 @@ struct ExportCommand {
 };
 
 void RunExport(const ExportCommand& command) {
+  CheckOutputPaths({{"output", command.output}}, {ModelOption("source", command.source)});
   Terminal terminal;
   const ExportResult result = ExportModel(command.source, command.options, terminal);
   if (result.step) spdlog::info("checkpoint of step {}", *result.step);

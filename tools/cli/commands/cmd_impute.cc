@@ -39,8 +39,8 @@ struct ImputeCommand {
 };
 
 void RunImpute(const ImputeCommand& command) {
-  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}},
-                   command.json);
+  CheckOutputPaths({{"output", command.output}},
+                   {ModelOption("model", command.model), {"data", command.data}}, command.json);
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const Variables& variables = model.energy_model().variables();

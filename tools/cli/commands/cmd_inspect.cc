@@ -150,7 +150,7 @@ std::string Tables(const InspectResult& result) {
 }
 
 void RunInspect(const InspectCommand& command) {
-  CheckOutputPaths({{"couplings", command.couplings}}, {{"model", command.model}}, command.json);
+  CheckOutputPaths({{"couplings", command.couplings}}, {ModelOption("model", command.model)}, command.json);
   const LoadedModel model(command.model);
   const InspectResult result = Inspect(model);
   if (!command.couplings.empty()) {

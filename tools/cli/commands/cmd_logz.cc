@@ -58,7 +58,7 @@ void Print(const LogZCommand& command, const LogZEstimate& estimate) {
 }
 
 void RunLogZ(const LogZCommand& command) {
-  CheckOutputPaths({{"state", command.state}}, {{"model", command.model}, {"data", command.data}});
+  CheckOutputPaths({{"state", command.state}}, {ModelOption("model", command.model), {"data", command.data}});
   Terminal terminal;
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   // Opened first: that it cannot be written should not be found out at the end.

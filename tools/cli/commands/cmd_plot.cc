@@ -27,7 +27,7 @@ struct PlotCommand {
 
 // The input, and the files that options of the kind name.
 std::vector<PathOption> FilesRead(const PlotCommand& command) {
-  std::vector<PathOption> files = {{"input", command.input}};
+  std::vector<PathOption> files = {ModelOption("input", command.input)};
   for (const VisibleOption& each : VisibleOptions(SchemaOf<PlotCommand>())) {
     const auto given = command.kind.options.find(each.key);
     if (each.option->domain != "FILE" || given == command.kind.options.end()) continue;

@@ -44,7 +44,8 @@ void RefuseWithoutData(const ReportCommand& command) {
 
 void RunReport(const ReportCommand& command) {
   RefuseWithoutData(command);
-  CheckOutputPaths({{"output", command.output}}, {{"model", command.model}, {"data", command.data}});
+  CheckOutputPaths({{"output", command.output}},
+                   {ModelOption("model", command.model), {"data", command.data}});
   if (!command.output.ends_with(".html"))
     throw OptionError("output",
                       fmt::format("must name a page, which ends in .html, not '{}'", command.output));

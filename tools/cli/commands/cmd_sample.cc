@@ -167,7 +167,7 @@ void CheckId(const SampleCommand& command, bool as_table) {
 
 void RunSample(const SampleCommand& command) {
   CheckOutputPaths({{"output", command.output}, {"trace", command.trace}, {"png", command.png}},
-                   {{"model", command.model}, {"init", command.init}, {"clamp", command.clamp}},
+                   {ModelOption("model", command.model), {"init", command.init}, {"clamp", command.clamp}},
                    command.json);
   Terminal terminal;
   const LoadedModel loaded(command.model, command.device.Resolve(terminal));

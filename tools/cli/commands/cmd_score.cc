@@ -115,9 +115,10 @@ void RequireUseOfSeed(const ScoreCommand& command) {
 
 void RunScore(const ScoreCommand& command) {
   RequireUseOfSeed(command);
-  CheckOutputPaths({{"output", command.output}},
-                   {{"model", command.model}, {"data", command.data}, {"reference", command.reference}},
-                   command.json);
+  CheckOutputPaths(
+      {{"output", command.output}},
+      {ModelOption("model", command.model), {"data", command.data}, {"reference", command.reference}},
+      command.json);
   Terminal terminal;
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;

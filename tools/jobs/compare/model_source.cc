@@ -8,6 +8,7 @@
 #include "models/graph/model_edits.h"
 #include "ort_ed/error.h"
 #include "runtime/support/text.h"
+#include "tools/jobs/settings/json_object.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/train.h"
 
@@ -16,11 +17,12 @@ namespace {
 
 // The members of a JSON object as text; nothing of what is none.
 void AddMembers(const std::string& text, std::map<std::string, std::string>& settings) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return;
-  for (const auto& [key, value] : json.items())
-    settings[key] = value.is_string() ? value.get<std::string>()
-                                      : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto json = ParseJsonObject(text);
+  if (!json) return;
+  for (const auto& [key, value] : json->items())
+    settings[key] = value.is_string()
+                        ? value.get<std::string>()
+                        : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::map<std::string, std::string> SettingsOfRun(const std::string& folder) {

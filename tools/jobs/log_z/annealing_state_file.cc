@@ -11,6 +11,7 @@
 #include "runtime/support/files/atomic_file.h"
 #include "runtime/support/files/read_file.h"
 #include "runtime/support/text.h"
+#include "tools/jobs/log_z/shallow_cbor.h"
 
 namespace ort_ed {
 namespace {
@@ -101,30 +102,11 @@ json ToJson(const AnnealingState& state) {
   };
 }
 
-// Ends where values lie deeper than those of a state do: the parser takes stack for each level.
-struct DepthCheck : nlohmann::json_sax<json> {
-  static constexpr int kDeepest = 8;
-  int depth = 0;
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool start_object(size_t) override { return ++depth <= kDeepest; }
-  bool end_object() override { return --depth >= 0; }
-  bool start_array(size_t) override { return ++depth <= kDeepest; }
-  bool end_array() override { return --depth >= 0; }
-  bool parse_error(size_t, const std::string&, const json::exception&) override { return false; }
-};
+// Deeper than the values of a state lie.
+constexpr size_t kDeepest = 8;
 
 json ParseCbor(const std::string& bytes) {
-  DepthCheck check;
-  if (!json::sax_parse(bytes, &check, json::input_format_t::cbor)) return {};
-  return json::from_cbor(bytes);
+  return IsShallowCbor(bytes, kDeepest) ? json::from_cbor(bytes) : json();
 }
 
 std::string ReadAll(const std::string& path) {
@@ -170,7 +152,7 @@ void AnnealingStateFile::Load() {
 void RemoveState(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return;
   const json stored = ParseCbor(Unsealed(ReadAll(path)));
-  if (stored.is_object() && stored.value("format", "") == kFormat) std::filesystem::remove(path);
+  if (stored.is_object() && stored.value("format", json()) == kFormat) std::filesystem::remove(path);
 }
 
 // CBOR of the states' members: exact for doubles, compact for bits.

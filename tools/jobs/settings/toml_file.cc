@@ -49,10 +49,16 @@ class KeyDepth {
         ++at_;
       } else if (text_.substr(at_).starts_with(delimiter)) {
         at_ += delimiter.size();
+        if (delimiter.size() > 1) SkipLastQuotes(quote);
         return;
       }
     }
     at_ = std::min(at_, text_.size());
+  }
+
+  // Text within three quotes may end in two of its own.
+  void SkipLastQuotes(char quote) {
+    for (int own = 0; own < 2 && at_ < text_.size() && text_[at_] == quote; ++own) ++at_;
   }
 
   std::string_view text_;

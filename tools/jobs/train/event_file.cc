@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "ort_ed/error.h"
+#include "runtime/support/encoding/wire.h"
 #include "runtime/support/files/read_file.h"
-#include "runtime/support/wire.h"
 
 namespace ort_ed {
 namespace {

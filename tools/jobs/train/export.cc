@@ -25,6 +25,7 @@
 #include "ort_ed/metadata.h"
 #include "ort_ed/options.h"
 #include "runtime/support/files/atomic_file.h"
+#include "tools/jobs/settings/json_object.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/learner.h"
 #include "trainer/learner/step_graph.h"
@@ -64,11 +65,10 @@ bool HasKind(const Checkpoint& checkpoint, const char* kind) {
 // Adds to what the metadata tells of the training, if it tells anything.
 template <typename T>
 void NoteInTraining(onnx::ModelProto& model, const char* key, const T& value) {
-  const std::string training = GetMetadata(model, metadata_key::kTraining);
-  auto json = nlohmann::ordered_json::parse(training, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return;
-  json[key] = value;
-  SetMetadata(model, metadata_key::kTraining, json.dump());
+  auto json = ParseJsonObject(GetMetadata(model, metadata_key::kTraining));
+  if (!json) return;
+  (*json)[key] = value;
+  SetMetadata(model, metadata_key::kTraining, json->dump());
 }
 
 // What protobuf writes goes into the file. An exception waits until protobuf has returned: it also writes in

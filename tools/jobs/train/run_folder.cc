@@ -1,5 +1,6 @@
 #include "tools/jobs/train/run_folder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,13 +25,16 @@ namespace fs = std::filesystem;
 
 bool IsRunFolder(const std::string& folder) { return fs::is_regular_file(folder + "/" + run_file::kConfig); }
 
-// Other programs have a config.toml, too: it must be one of ours before anything is removed.
+// Other programs have a config.toml, too, and who writes settings for a run to come may call them so: it must
+// be what a run wrote down, which names every setting, before anything is removed.
 bool MayBeReplaced(const std::string& folder) {
+  constexpr const char* kAlwaysThere[] = {"data",      "seed",    "batch_size",       "device",
+                                          "log_every", "threads", "checkpoint_every", "keep_checkpoints"};
   if (!IsRunFolder(folder)) return false;
   try {
     GivenOptions given;
     ReadToml(folder + "/" + run_file::kConfig, SchemaOf<TrainOptions>(), given);
-    return true;
+    return std::ranges::all_of(kAlwaysThere, [&](const char* key) { return given.Has(key); });
   } catch (const Error&) {
     return false;
   }
@@ -123,6 +127,16 @@ void ClearRun(const std::string& folder) {
     RemoveTemporaryFiles(base);
   RemoveTemporaryFiles(folder);
   for (const fs::path& file : FilesOfRun(folder)) fs::remove(file);
+}
+
+std::vector<std::string> RecordsOfRun(const std::string& folder) {
+  std::vector<std::string> records;
+  for (const fs::path& file : FilesOfRun(folder)) {
+    const std::string name = file.filename();
+    if (name != run_file::kModel && name != run_file::kBestModel && name != run_file::kCurves)
+      records.push_back(file);
+  }
+  return records;
 }
 
 void RequireRunFolder(const std::string& folder) {

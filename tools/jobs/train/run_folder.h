@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ort_ed {
 
@@ -55,6 +56,9 @@ void CheckNotCleared(const TrainOptions& options, const std::string& folder);
 
 // Removes the files of a run, and nothing else.
 void ClearRun(const std::string& folder);
+
+// The files that a run cannot do without and that are not made anew: all but its models and picture.
+std::vector<std::string> RecordsOfRun(const std::string& folder);
 
 // Throws kInvalidArgument if `folder` is not a run directory.
 void RequireRunFolder(const std::string& folder);

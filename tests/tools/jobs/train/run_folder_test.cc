@@ -86,6 +86,11 @@ TEST_F(RunFolder, WhatIsNoRunIsNeverReplaced) {
       ErrorCode::kInvalidArgument, [&] { RequireRunFolder(folder_); }, "it has no config.toml");
   WriteBytes(dir_.File("config.toml"), "[server]\nport = 80\n");  // of another program
   refuse();
+  // Of nobody, or of a user who has not run it yet.
+  for (const std::string settings : {"", "[data]\ndata = \"rows.csv\"\n[optimizer]\nseed = 1\n"}) {
+    WriteBytes(dir_.File("config.toml"), settings);
+    refuse();
+  }
 }
 
 TEST_F(RunFolder, ClearingRemovesTheFilesOfARunAndNothingElse) {

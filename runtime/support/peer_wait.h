@@ -9,14 +9,14 @@
 
 namespace ort_ed {
 
-// Lives while a thread reads what may never come: a pipe, a terminal. Whoever ends the program on a signal
-// need not wait for such a thread.
-class InputWait {
+// Lives while a thread waits for somebody else: reads what may never come, or writes what nobody may ever
+// take (a pipe, a terminal). Whoever ends the program on a signal need not wait for such a thread.
+class PeerWait {
  public:
-  InputWait() { ++count_; }
-  ~InputWait() { --count_; }
-  InputWait(const InputWait&) = delete;
-  InputWait& operator=(const InputWait&) = delete;
+  PeerWait() { ++count_; }
+  ~PeerWait() { --count_; }
+  PeerWait(const PeerWait&) = delete;
+  PeerWait& operator=(const PeerWait&) = delete;
 
   static bool Any() { return count_ > 0; }
 

@@ -1,4 +1,4 @@
-#include "runtime/support/base64.h"
+#include "runtime/support/encoding/base64.h"
 
 #include <array>
 #include <cstdint>

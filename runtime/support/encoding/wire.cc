@@ -1,4 +1,4 @@
-#include "runtime/support/wire.h"
+#include "runtime/support/encoding/wire.h"
 
 namespace ort_ed {
 

@@ -1,4 +1,4 @@
-#include "runtime/support/json_reader.h"
+#include "runtime/support/encoding/json_reader.h"
 
 #include <charconv>
 #include <cmath>
