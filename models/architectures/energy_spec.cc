@@ -8,22 +8,30 @@
 #include "models/inspect/energy_degree.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
+#include "runtime/support/gate/function_calls.h"
+#include "runtime/support/limits.h"
 #include "runtime/support/text.h"
 
 namespace ort_ed {
 namespace {
 
+OptionError TooManyPixels(const std::vector<int64_t>& shape) {
+  return OptionError("image_shape",
+                     "must have at most " + std::to_string(kMaxColumns) + " pixels, not " + ShapeText(shape));
+}
+
 int64_t ResolveDimension(const EnergySpec& spec) {
-  const std::string domain = "[1, " + std::to_string(kMaxExtent) + "]";
+  const std::string domain = "[1, " + std::to_string(kMaxColumns) + "]";
   int64_t dimension = spec.dimension;
   if (!spec.image_shape.empty()) {
     if (spec.image_shape.size() != 2) throw OptionError("image_shape", "must be {height, width}");
     for (int64_t extent : spec.image_shape) {
-      if (extent < 1 || extent > kMaxExtent)
+      if (extent < 1 || extent > kMaxColumns)
         throw OptionError("image_shape",
                           "must have extents in " + domain + ", not " + ShapeText(spec.image_shape));
     }
     const int64_t pixels = spec.image_shape[0] * spec.image_shape[1];
+    if (pixels > kMaxColumns) throw TooManyPixels(spec.image_shape);
     if (dimension != 0 && dimension != pixels) {
       throw OptionError("image_shape", "must hold the " + std::to_string(dimension) +
                                            " variables of a row, but " + ShapeText(spec.image_shape) +
@@ -34,7 +42,7 @@ int64_t ResolveDimension(const EnergySpec& spec) {
   if (dimension == 0) dimension = static_cast<int64_t>(spec.base_mean.size());
   if (dimension == 0)
     throw OptionError("dimension", "is missing: how many binary variables does a row have?");
-  if (dimension < 1 || dimension > kMaxExtent)
+  if (dimension < 1 || dimension > kMaxColumns)
     throw OptionError("dimension", "must lie in " + domain + ", not " + std::to_string(dimension));
   return dimension;
 }
@@ -74,6 +82,15 @@ void WriteMetadata(onnx::ModelProto& model, const EnergyContext& context, const 
   SetMetadata(model, metadata_key::kArchitectureOptions, FormatAsJson(options));
 }
 
+// No model is made that the gate would not let in again.
+void RequireNodesThatLoad(const onnx::ModelProto& model) {
+  const int64_t nodes = model.graph().node_size();
+  if (nodes > FunctionCalls::kMostNodes)
+    throw Error(ErrorCode::kInvalidArgument,
+                "the model would have " + std::to_string(nodes) + " nodes, more than the " +
+                    std::to_string(FunctionCalls::kMostNodes) + " that are read; choose fewer layers");
+}
+
 }  // namespace
 
 onnx::ModelProto BuildModel(const EnergySpec& spec) {
@@ -91,6 +108,7 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
   const EnergyContext context{x, dimension, spec.image_shape, initialiser, variables};
   const Value energy = graph.Renamed(architecture.energy(context, options), kEnergyOutputName);
   graph.Output(energy, std::vector<int64_t>{-1});
+  RequireNodesThatLoad(model);
   WriteMetadata(model, context, architecture.name, options);
   if (!spec.base_mean.empty()) AddBaseDistribution(model, spec.base_mean);
   NoteNormalised(model);
@@ -100,7 +118,10 @@ onnx::ModelProto BuildModel(const EnergySpec& spec) {
 
 std::vector<int64_t> ParseImageShape(std::string_view text) {
   if (text.empty()) return {};
-  if (const auto shape = ParseShape(text)) return *shape;
+  if (const auto shape = ParseShape(text)) {
+    if ((*shape)[0] * (*shape)[1] > kMaxColumns) throw TooManyPixels(*shape);
+    return *shape;
+  }
   throw OptionError("image_shape",
                     "must be a height and a width such as 28x28, not '" + std::string(text) + "'");
 }

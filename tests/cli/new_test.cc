@@ -112,7 +112,7 @@ TEST_F(NewTest, UnknownNamesListTheCandidates) {
 
 TEST_F(NewTest, BadValuesAreNamed) {
   ExpectFailure({"mlp"}, 2, "--dimension is missing");
-  ExpectFailure({"mlp", "-D", "0"}, 2, "--dimension must lie in [1, 1073741824], not 0");
+  ExpectFailure({"mlp", "-D", "0"}, 2, "--dimension must lie in [1, 1048576], not 0");
   ExpectFailure({"mlp", "-D", "-4"}, 2, "-4");
   ExpectFailure({"mlp", "-D", "8", "--image-shape", "3x3"}, 2,
                 "--image-shape must hold the 8 variables of a row, but 3x3 has 9 variables");

@@ -1,7 +1,7 @@
 // Commands are killed (SIGKILL) at random moments and repeated or resumed; what they have written in the end
 // is bit for bit what an undisturbed run writes, and in between there is the whole of a file or nothing.
 //
-// A few dozen kills; more by ORT_ED_KILLS=200, which is the number of all tests together.
+// Two hundred kills; more by ORT_ED_KILLS=1000, which is the number of all tests together.
 
 #include <chrono>
 #include <csignal>
@@ -22,7 +22,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr int kTests = 5, kUsualKills = 40;
+#ifdef ORT_ED_SANITIZED
+constexpr int kUsualKills = 40;  // commands take many times as long
+#else
+constexpr int kUsualKills = 200;
+#endif
+constexpr int kTests = 5;
 
 int KillsOfEach() {
   const char* all = std::getenv("ORT_ED_KILLS");

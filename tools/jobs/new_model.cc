@@ -57,7 +57,7 @@ EnergySpec MakeSpec(const NewModelOptions& options, Observer& observer) {
 void NewModelOptions::Describe(Declare<NewModelOptions>& declare) {
   using O = NewModelOptions;
   declare("architecture", &O::architecture, ArchitectureTable, "one of").Positional();
-  declare("dimension", &O::dimension, "[1, 1073741824]", "number of binary variables")
+  declare("dimension", &O::dimension, "[1, 1048576]", "number of binary variables")
       .Letter('D')
       .Default("as the image shape or the base's data say");
   declare("image_shape", &O::image_shape, "HxW",

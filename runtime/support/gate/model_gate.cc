@@ -113,6 +113,8 @@ class Gate {
       if (number == kFunctionNode) nodes.push_back(ReadNode(part));
       if (number == kFunctionAttribute) body.defaults.push_back(ReadAttribute(part));
     });
+    if (const std::string problem = AmbiguityProblem(body.defaults); !problem.empty())
+      Refuse("the function '" + std::string(TextPart(function, kFunctionName)) + "' " + problem);
     for (const std::string_view input : body.inputs) scope.tensors[input] = {};
     for (const GateAttribute& attribute : body.defaults) CheckAttribute(attribute, scope, body, 2);
     for (const GateNode& node : nodes) NoteConstant(node, scope);
@@ -135,6 +137,8 @@ class Gate {
   }
 
   void CheckNode(const GateNode& node, const GateScope& scope, Body& body, int depth) {
+    if (const std::string problem = AmbiguityProblem(node.attributes); !problem.empty())
+      Refuse(node.Describe() + " " + problem);
     if (!IsOwn(node))
       if (const std::string problem = NodeProblem(node, scope); !problem.empty())
         Refuse(node.Describe() + " " + problem);

@@ -236,18 +236,6 @@ std::string Place(const char* what, size_t index) {
   return std::string(what) + " " + std::to_string(index + 1);
 }
 
-// Libraries differ in which of two they take.
-std::string RepetitionProblem(const GateNode& node) {
-  constexpr size_t kMostAttributes = 64;
-  if (node.attributes.size() > kMostAttributes)
-    return "has " + std::to_string(node.attributes.size()) + " attributes, more than any operator";
-  for (size_t i = 1; i < node.attributes.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (node.attributes[i].name == node.attributes[j].name)
-        return "has its attribute '" + std::string(node.attributes[i].name) + "' twice";
-  return "";
-}
-
 // Of operators that are not standard ones.
 std::string AddedProblem(const GateNode& node) {
   const AddedOperator* added = FindAdded(node);
@@ -385,6 +373,21 @@ std::string RandomProblem(const GateNode& node) {
 
 bool NeedsAllInputs(const GateNode& node) { return node.IsStandard() && Contains(kAnyInputs, node.op); }
 
+std::string AmbiguityProblem(const std::vector<GateAttribute>& attributes) {
+  constexpr size_t kMostAttributes = 64;
+  if (attributes.size() > kMostAttributes)
+    return "has " + std::to_string(attributes.size()) + " attributes, more than any operator";
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    const GateAttribute& each = attributes[i];
+    for (size_t j = 0; j < i; ++j)
+      if (each.name == attributes[j].name) return "has its attribute '" + std::string(each.name) + "' twice";
+    if (!each.reference.empty() && (each.nested || each.number || !each.integers.empty()))
+      return "has a value in its attribute '" + std::string(each.name) +
+             "', which stands for the one of the call";
+  }
+  return "";
+}
+
 std::string AttributeProblem(const GateAttribute& attribute, std::string_view as) {
   const auto* range = std::ranges::lower_bound(kRanges, as, {}, &Range::attribute);
   if (range == std::end(kRanges) || range->attribute != as) return "";
@@ -421,7 +424,6 @@ std::string StandardProblem(const GateNode& node, const GateScope& scope) {
 }
 
 std::string NodeProblem(const GateNode& node, const GateScope& scope) {
-  if (const std::string problem = RepetitionProblem(node); !problem.empty()) return problem;
   if (node.IsStandard()) return StandardProblem(node, scope);
   if (const std::string problem = AddedProblem(node); !problem.empty()) return problem;
   GateNode like = node;

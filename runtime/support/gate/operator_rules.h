@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/support/gate/parts.h"
 
@@ -10,6 +11,10 @@ namespace ort_ed {
 // What ONNX Runtime and the onnx library take for granted of a standard operator and crash without: found by
 // tests/fuzz, which builds nodes of every operator. Each returns what is wrong, or nothing.
 std::string NodeProblem(const GateNode& node, const GateScope& scope);
+
+// What is wrong with the attributes of any node, a call of a function of the model included, or of the
+// defaults of a function: libraries differ in which of two they take.
+std::string AmbiguityProblem(const std::vector<GateAttribute>& attributes);
 
 // The same of an attribute by itself, called `as` where it is used.
 std::string AttributeProblem(const GateAttribute& attribute, std::string_view as);

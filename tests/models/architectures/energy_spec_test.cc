@@ -117,7 +117,18 @@ TEST(EnergySpec, BadDimensions) {
 
 TEST(EnergySpec, TooManyParametersAreRefusedBeforeTheyAreMade) {
   ExpectRejected({.architecture = {"mlp", {{"hidden", "1000000,1000000"}}}, .dimension = 3}, "2 GiB");
-  ExpectRejected({.architecture = "ising", .dimension = int64_t{1} << 30}, "2 GiB");
+  ExpectRejected({.architecture = "ising", .dimension = int64_t{1} << 20}, "2 GiB");
+}
+
+// Every model that is made can be read.
+TEST(EnergySpec, HasTheLimitsOfReading) {
+  ExpectRejected({.architecture = "mlp", .dimension = (int64_t{1} << 20) + 1}, "dimension", "[1, 1048576]");
+  ExpectRejected({.architecture = "mlp", .image_shape = {1024, 1025}}, "1048576 pixels", "1024x1025");
+  ExpectError(
+      ErrorCode::kInvalidArgument, [] { ParseImageShape("1073741824x1073741824"); }, "1048576 pixels");
+  std::string layers = "2";
+  for (int i = 1; i < 8000; ++i) layers += ",2";
+  ExpectRejected({.architecture = {"mlp", {{"hidden", layers}}}, .dimension = 3}, "16384", "fewer layers");
 }
 
 TEST(EnergySpec, ImageShapesAreParsed) {

@@ -204,6 +204,30 @@ TEST(ModelGate, AnAttributeIsThereOnceAndWhole) {
   ExpectRefused(WithLastNode(Beside("y = Softmax <axis = 1> (x)"),
                              [](auto& node) { *node.add_attribute() = node.attribute(0); }),
                 "'axis' twice");
+  // Neither of a call, nor beside what stands for the attribute of a call.
+  const std::string casts =
+      "<opset_import: [\"\": 17, \"local\": 1], domain: \"local\"> f <type> (a) => (c) "
+      "{ b = Cast <to: int = @type> (a) c = Div (b, b) } ";
+  const std::string call = Beside("y = local.f <type = 1> (x)", casts);
+  ExpectAdmitted(call);
+  ExpectRefused(WithLastNode(call,
+                             [](auto& node) {
+                               *node.add_attribute() = node.attribute(0);
+                               node.mutable_attribute(1)->set_i(7);
+                             }),
+                "'type' twice");
+  onnx::ModelProto both = Proto(call);
+  both.mutable_functions(0)->mutable_node(0)->mutable_attribute(0)->set_i(1);
+  ExpectRefused(both.SerializeAsString(), "(Cast)", "'to'", "of the call");
+  onnx::ModelProto twice = Proto(call);
+  onnx::AttributeProto otherwise;
+  otherwise.set_name("type");
+  for (int i = 0; i < 2; ++i) {
+    onnx::FunctionProto& function = *twice.mutable_functions(0);
+    function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(
+        11, otherwise.SerializeAsString());
+  }
+  ExpectRefused(twice.SerializeAsString(), "'f'", "'type' twice");
   // Protobuf takes a second tensor together with the first.
   onnx::TensorProto more;
   more.add_int64_data(-1);
