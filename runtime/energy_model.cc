@@ -212,6 +212,9 @@ int64_t EnergyModel::dimension() const { return impl_->session.dimension(); }
 const ModelMetadata& EnergyModel::metadata() const { return impl_->metadata; }
 const Variables& EnergyModel::variables() const { return impl_->variables; }
 const Device& EnergyModel::device() const { return impl_->options.device; }
+int64_t EnergyModel::RowsAtOnce() const {
+  return OnCpu(device()) ? static_cast<int64_t>(impl_->ShareBatch(impl_->batch)) : 0;
+}
 bool EnergyModel::HasGradient() const { return impl_->has_gradient; }
 
 const std::vector<float>& EnergyModel::BaseTensor(const std::string& name) const {

@@ -21,6 +21,7 @@ class ModelEnergy final : public EnergyFunction {
   int64_t dimension() const override { return model_.dimension(); }
   Variables variables() const override { return model_.variables(); }
   bool HasGradient() const override { return model_.HasGradient(); }
+  int64_t rows_at_once() const override { return model_.RowsAtOnce(); }
 
   void Energy(std::span<const float> rows, std::span<double> energies) const override {
     std::vector<float> values(energies.size());
@@ -66,6 +67,7 @@ class EnergyOfVariables final : public EnergyFunction {
   Variables variables() const override { return variables_; }
   bool HasGradient() const override { return energy_->HasGradient(); }
   const QuadraticEnergy* quadratic() const override { return energy_->quadratic(); }
+  int64_t rows_at_once() const override { return energy_->rows_at_once(); }
   void Energy(std::span<const float> rows, std::span<double> energies) const override {
     energy_->Energy(rows, energies);
   }

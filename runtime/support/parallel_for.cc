@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sched.h>
@@ -35,6 +36,23 @@ int CountCores() {
   return std::clamp(static_cast<int>(std::ceil(quota / period)), 1, allowed);
 }
 
+// Threads that the task which this thread is in may use for what it starts itself; 0: all.
+thread_local int threads_of_task = 0;
+
+int ThreadsFor(int requested) {
+  const int threads = ThreadCount(requested);
+  return threads_of_task > 0 ? std::min(threads, threads_of_task) : threads;
+}
+
+class TaskThreads {
+ public:
+  explicit TaskThreads(int threads) : before_(std::exchange(threads_of_task, threads)) {}
+  ~TaskThreads() { threads_of_task = before_; }
+
+ private:
+  int before_;
+};
+
 // Up to `count`: where there is no memory for more, those that are there do the work.
 template <typename Body>
 void StartThreads(std::vector<std::jthread>& threads, int64_t count, const Body& body) {
@@ -56,13 +74,16 @@ int ThreadCount(int requested) {
 void parallel_detail::Run(int threads, int64_t count, double work,
                           void (*call)(const void* body, int64_t index), const void* body) {
   constexpr double kWorthAThread = 1e5;
+  const int available = ThreadsFor(threads);
   const int64_t useful =
-      std::min<int64_t>({ThreadCount(threads), count, 1 + static_cast<int64_t>(work / kWorthAThread)});
+      std::min<int64_t>({available, count, 1 + static_cast<int64_t>(work / kWorthAThread)});
+  const int of_each = std::max(1, available / static_cast<int>(std::max<int64_t>(useful, 1)));
   std::atomic<int64_t> next{0};
   std::exception_ptr failure;
   int64_t failed = count;
   std::mutex failure_mutex;
   const auto run = [&] {
+    const TaskThreads share(of_each);
     int64_t index = 0;
     try {
       while ((index = next.fetch_add(1, std::memory_order_relaxed)) < count) call(body, index);

@@ -17,7 +17,8 @@ void Run(int threads, int64_t count, double work, void (*call)(const void* body,
 }  // namespace parallel_detail
 
 // Calls body(index) for 0 <= index < count on up to `threads` threads (0: all cores). `work` estimates the
-// whole cost in nanoseconds: what is too little to be worth a thread stays on the caller's. Of exceptions the
+// whole cost in nanoseconds: what is too little to be worth a thread stays on the caller's. Loops inside
+// bodies share the threads among them. Of exceptions the
 // one of the smallest index is rethrown, whatever the threads did.
 template <typename Body>
 void ParallelFor(int threads, int64_t count, double work, const Body& body) {

@@ -39,9 +39,11 @@ class FreeSites {
     const bool clamped = chains.IsClamped(chain, first);
     for (int64_t bit = first + 1; bit < first + variables.bits(site); ++bit)
       if (chains.IsClamped(chain, bit) != clamped)
-        throw Error(ErrorCode::kInvalidArgument, "of the bits of '" + variables.Name(site) +
-                                                     "' some are kept and others are not in chain " +
-                                                     std::to_string(chain) + "; keep all of them, or none");
+        throw Error(ErrorCode::kInvalidArgument,
+                    "of the bits of '" + variables.Name(site) +
+                        "' some are kept and others are not in chain " +
+                        std::to_string(chains.first_chain + static_cast<uint64_t>(chain)) +
+                        "; keep all of them, or none");
     return clamped;
   }
 

@@ -2,6 +2,7 @@
 #include "runtime/support/named.h"
 #include "sampler/kinds/former_options.h"
 #include "sampler/kinds/gradient_options.h"
+#include "sampler/kinds/side_by_side.h"
 
 namespace ort_ed {
 namespace {
@@ -83,7 +84,15 @@ std::unique_ptr<Sampler> MakeSampler(const Choice& sampler, const EnergyPath& ta
                     "' needs a learned base distribution, such as base made trains, where the path begins; "
                     "use 'gibbs'");
   }
-  return kind.make(target, chosen.options, threads);
+  const auto make = [&kind, target, options = chosen.options, threads] {
+    return kind.make(target, options, threads);
+  };
+  const int64_t rows = target.energy->rows_at_once();
+  // Forms that are known have loops of their own over chains; tempering is around a sampler that is made
+  // here.
+  const bool whole = rows == 0 || target.quadratic() != nullptr || target.bipartite() != nullptr;
+  if (whole || kind.name == kTempering) return make();
+  return std::make_unique<SideBySide>(make, rows, threads);
 }
 
 Choice TranslateOptions(const std::string& sampler, const SamplerOptions& former) {

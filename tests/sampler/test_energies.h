@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -61,13 +62,36 @@ class TestEnergy : public EnergyFunction {
     }
   }
 
-  mutable int64_t rows_evaluated = 0;
-  mutable int64_t calls = 0;
+  mutable std::atomic<int64_t> rows_evaluated = 0;
+  mutable std::atomic<int64_t> calls = 0;
 
  private:
   int64_t dimension_;
   std::vector<double> energies_;
   std::vector<float> gradients_;
+};
+
+// The same energy, evaluated a few rows at a time, as that of a model on the CPU.
+class InGroups final : public EnergyFunction {
+ public:
+  InGroups(std::shared_ptr<const EnergyFunction> energy, int64_t rows)
+      : energy_(std::move(energy)), rows_(rows) {}
+
+  int64_t dimension() const override { return energy_->dimension(); }
+  Variables variables() const override { return energy_->variables(); }
+  bool HasGradient() const override { return energy_->HasGradient(); }
+  int64_t rows_at_once() const override { return rows_; }
+  void Energy(std::span<const float> rows, std::span<double> energies) const override {
+    energy_->Energy(rows, energies);
+  }
+  void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
+                         std::span<float> gradients) const override {
+    energy_->EnergyAndGradient(rows, energies, gradients);
+  }
+
+ private:
+  std::shared_ptr<const EnergyFunction> energy_;
+  int64_t rows_;
 };
 
 // Spins s = 2x - 1 with U = -sum_{edges} j s s - sum_i h_i s_i, as a QuadraticEnergy.

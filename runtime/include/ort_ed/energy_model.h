@@ -34,6 +34,8 @@ class ORT_ED_API EnergyModel {
   const ModelMetadata& metadata() const;
   const Variables& variables() const;  // of the metadata, or dimension() binary ones
   const Device& device() const;
+  // Rows that one thread scores at once on the CPU; 0 on other devices, which take all rows of a call.
+  int64_t RowsAtOnce() const;
 
   // Energies of rows x dimension() values, row-major, one per row. `rows` is energies.size() rows. Values
   // other than 0 and 1 (NaN among them), and variables with no or several ones among their bits, throw

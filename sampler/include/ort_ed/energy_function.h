@@ -38,6 +38,8 @@ class ORT_ED_API EnergyFunction {
   virtual const QuadraticEnergy* quadratic() const { return nullptr; }
   // Not null where U is known to be that of an RBM, but for a constant.
   virtual const BipartiteForm* bipartite() const { return nullptr; }
+  // Rows that a thread evaluates at once; 0: all that a call has. Samplers cut their chains accordingly.
+  virtual int64_t rows_at_once() const { return 0; }
 };
 
 // U(x) = constant + sum_i field_i x_i + sum_{i<j} coupling_ij x_i x_j. Evaluated over the couplings that are

@@ -26,7 +26,8 @@ class EverySampler : public testing::TestWithParam<std::string> {
 
   std::vector<EnergyPath> Targets() {
     return {EnergyPath(MlpEnergy(9, 7, 3)), EnergyPath(LatticeEnergy(3, 4, 0.2, 0.1)),
-            EnergyPath(DenseEnergy(40, 0.05, 2)), EnergyPath(MixedMlpEnergy(3))};
+            EnergyPath(DenseEnergy(40, 0.05, 2)), EnergyPath(MixedMlpEnergy(3)),
+            EnergyPath(std::make_shared<InGroups>(MlpEnergy(9, 7, 3), 16))};
   }
 };
 
@@ -50,6 +51,29 @@ TEST_P(EverySampler, DividesIntoMicroBatches) {
     }
     EXPECT_EQ(whole, parts);
   }
+}
+
+TEST_P(EverySampler, IsTheSameInGroups) {
+  const std::shared_ptr<const EnergyFunction> energy = MixedMlpEnergy(3);
+  const EnergyPath whole(energy), in_groups(std::make_shared<InGroups>(energy, 16));
+  Chains expected = StartChains(whole, 70, 5), chains = expected;
+  for (int64_t chain = 0; chain < chains.count; ++chain) expected.betas[chain] = 0.5 + 0.01 * chain;
+  chains.betas = expected.betas;
+  const auto sampler = MakeSampler(GetParam(), whole), side_by_side = MakeSampler(GetParam(), in_groups, 3);
+  const bool backwards = GetParam() != "tempering";
+  for (const auto& [one, all] :
+       {std::pair(sampler.get(), &expected), std::pair(side_by_side.get(), &chains)}) {
+    one->Step(*all, 5);
+    if (backwards) one->StepReversed(*all, 4);
+  }
+  EXPECT_EQ(chains.states, expected.states);
+  EXPECT_EQ(chains.energies, expected.energies);
+  EXPECT_EQ(chains.base_energies, expected.base_energies);
+  EXPECT_EQ(chains.gradients, expected.gradients);
+  EXPECT_EQ(chains.replicas, expected.replicas);
+  EXPECT_EQ(chains.step, expected.step);
+  EXPECT_EQ(chains.counters.energy_evaluations, expected.counters.energy_evaluations);
+  EXPECT_EQ(chains.counters.moves, expected.counters.moves);
 }
 
 TEST_P(EverySampler, NeverTouchesWhatIsClamped) {
