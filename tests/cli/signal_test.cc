@@ -63,7 +63,8 @@ TEST_P(Signals, EndACommandThatWaitsForAPipe) {
 INSTANTIATE_TEST_SUITE_P(Commands, Signals,
                          testing::Values(std::vector<std::string>{"score", "m.onnx", "pipe", "-o", "out.csv"},
                                          std::vector<std::string>{"inspect", "pipe"},
-                                         std::vector<std::string>{"train", "--data", "pipe", "-o", "run.d"}));
+                                         std::vector<std::string>{"train", "--data", "synth:pinwheel",
+                                                                  "--validation", "pipe", "-o", "run.d"}));
 
 // Ctrl-C ends the program that writes into the pipe, too.
 TEST(CutShort, ThePartOfAPipeThatCameIsNoInput) {
