@@ -20,7 +20,7 @@ constexpr size_t kMaxStates = 1 << 16;
 void CheckLabels(const Variable& variable) {
   std::set<std::string_view> seen;
   for (const std::string& label : variable.labels)
-    if (!seen.insert(label).second) Refuse(variable, "has the label '" + label + "' twice");
+    if (!seen.insert(label).second) Refuse(variable, "has the label '" + label + "' twice; leave one out");
 }
 
 void CheckEdges(const Variable& variable) {
@@ -29,7 +29,7 @@ void CheckEdges(const Variable& variable) {
   if (variable.values == CellValues::kText) Refuse(variable, "has edges, but its values are text");
   if (std::ranges::any_of(variable.edges, [](double edge) { return !std::isfinite(edge); }) ||
       std::ranges::adjacent_find(variable.edges, std::greater_equal<>()) != variable.edges.end())
-    Refuse(variable, "has edges that do not rise");
+    Refuse(variable, "has edges that do not rise; write them from the lowest to the highest");
 }
 
 void Check(const Variable& variable) {
@@ -42,7 +42,7 @@ void Check(const Variable& variable) {
         (!variable.labels.empty() && variable.labels.size() != 2))
       Refuse(variable, "is binary: it has two labels or none, and nothing else");
   } else if (variable.plain_states() < 1 || variable.states() < 2) {
-    Refuse(variable, "has fewer than two states");
+    Refuse(variable, "has fewer than two states; give it labels, edges or other = true");
   }
 }
 
@@ -109,7 +109,8 @@ Variables::Variables(std::vector<Variable> list) {
   Layout layout;
   std::set<std::string_view> names;
   for (const Variable& variable : list) {
-    if (variable.name.empty()) throw Error(ErrorCode::kInvalidArgument, "a variable has no name");
+    if (variable.name.empty())
+      throw Error(ErrorCode::kInvalidArgument, "a variable has no name; give it that of its column");
     if (!names.insert(variable.name).second) Refuse(variable, "occurs twice");
     Check(variable);
     const int64_t bits = variable.bits();

@@ -27,6 +27,7 @@ Halves Split(std::span<const double> trace, int64_t chains) {
   Halves halves{.values = {}, .count = 2 * chains, .length = whole / 2};
   const auto finite = [](double value) { return std::isfinite(value); };
   if (halves.length < 2 || !std::ranges::all_of(trace, finite)) return {};
+  halves.values.reserve(halves.count * halves.length);
   for (int64_t half = 0; half < halves.count; ++half) {
     const double* begin = trace.data() + half / 2 * whole + (half % 2 == 0 ? 0 : whole - halves.length);
     halves.values.insert(halves.values.end(), begin, begin + halves.length);

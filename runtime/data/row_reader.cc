@@ -24,8 +24,28 @@ struct ForeignFormat {
   std::string_view magic;
   const char* advice;
 };
+constexpr char kJsonAdvice[] =
+    "is JSON, which is not read; make a CSV of it first, for example: python3 -c \"import pandas; "
+    "pandas.read_json('x.json').to_csv('x.csv', index=False)\" (of a file with an object in each line: "
+    "read_json('x.jsonl', lines=True))";
+constexpr char kPageAdvice[] = "is a web page and not the file that was meant; download it again";
 constexpr std::array kForeignFormats = {
-    ForeignFormat{"PK\x03\x04", "is a zip archive (.npz?); extract the .npy file from it first"},
+    ForeignFormat{
+        "PK\x03\x04",
+        "is a zip archive; if it is a workbook of Excel (.xlsx) save its sheet as CSV UTF-8, if it is "
+        ".npz extract the .npy file from it"},
+    ForeignFormat{"\xd0\xcf\x11\xe0", "is a document of Office (.xls); save the sheet as CSV UTF-8"},
+    ForeignFormat{"{\"", kJsonAdvice},
+    ForeignFormat{"{\n", kJsonAdvice},
+    ForeignFormat{"[{", kJsonAdvice},
+    ForeignFormat{"[\n", kJsonAdvice},
+    ForeignFormat{"<!DOCTYP", kPageAdvice},
+    ForeignFormat{"<!doctyp", kPageAdvice},
+    ForeignFormat{"<html", kPageAdvice},
+    ForeignFormat{
+        "SQLite ",
+        "is a database of SQLite; make a CSV of a table first, for example: sqlite3 -header -csv x.db "
+        "'select * from t' > x.csv"},
     ForeignFormat{"\x28\xb5\x2f\xfd", "is compressed with zstd; decompress it first, or use gzip"},
     ForeignFormat{"\xfd"
                   "7zXZ",

@@ -73,14 +73,14 @@ class Tempering final : public Sampler {
   }
 
   // Those of the last step, with the values of the chain where it is clamped.
-  std::vector<float> SavedStates(const Chains& chains) const {
-    std::vector<float> states = chains.replicas;
-    if (chains.clamped.empty()) return states;
-    for (int64_t i = 0; i < std::ssize(states); ++i) {
+  const std::vector<float>& SavedStates(const Chains& chains) {
+    if (chains.clamped.empty()) return chains.replicas;
+    saved_ = chains.replicas;
+    for (int64_t i = 0; i < std::ssize(saved_); ++i) {
       const int64_t chain = i / hotter_size(chains), site = i % chains.dimension;
-      if (chains.IsClamped(chain, site)) states[i] = chains.state(chain)[site];
+      if (chains.IsClamped(chain, site)) saved_[i] = chains.state(chain)[site];
     }
-    return states;
+    return saved_;
   }
 
   bool HasReplicas(const Chains& chains, const std::vector<float>& states) {
@@ -96,7 +96,7 @@ class Tempering final : public Sampler {
 
   void LoadReplicas(const Chains& chains) {
     if (std::ssize(chains.replicas) != chains.count * hotter_size(chains)) return StartReplicas(chains);
-    const std::vector<float> states = SavedStates(chains);
+    const std::vector<float>& states = SavedStates(chains);
     if (HasReplicas(chains, states)) return;
     StartReplicas(chains);
     auto state = states.begin();
@@ -190,6 +190,7 @@ class Tempering final : public Sampler {
   Options options_;
   std::unique_ptr<Sampler> inner_;
   Chains replicas_;
+  std::vector<float> saved_;
 };
 
 }  // namespace

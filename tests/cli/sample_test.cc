@@ -387,6 +387,8 @@ TEST_F(Sample, RefusesWhatCannotBe) {
   fails(2, "3 variables", {ring_, "--png", folder_.File("x.png"), "--shape", "2x2"});
   fails(2, "each of the 2 rows",
         {ring_, "--clamp", Write("holes.csv", "a,b,c\n1,,\n,?,0\n"), "--chains", "1"});
+  fails(2, "--samples must be 2 or more: each of the 2 rows with kept values needs a sample",
+        {ring_, "--clamp", Write("holes.csv", "a,b,c\n1,,\n,?,0\n"), "-n", "1"});
   fails(2, "finite", {ring_, "--beta", "nan"});
   fails(2, "--trace would", {ring_, "--trace", ring_});
   fails(2, "--trace would write to", {ring_, "--trace", out});

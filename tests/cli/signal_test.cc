@@ -74,7 +74,6 @@ TEST_F(Signals, EndCommandsThatWaitForAPipe) {
       {"score", "m.onnx", "pipe", "-o", "out.csv"},
       {"score", "m.onnx", "rows.csv", "--anomaly", "--reference", "pipe", "-o", "out.csv"},
       {"train", "--config", "pipe", "-o", "run.d"},
-      {"train", "--data", "pipe", "-o", "run.d"},
       {"train", "--data", "rows.csv", "--model", "pipe.onnx", "-o", "run.d"},
       {"train", "--data", "rows.csv", "--validation", "pipe", "-o", "run.d"},
       {"train", "--data", "rows.csv", "--variables", "pipe", "-o", "run.d"},

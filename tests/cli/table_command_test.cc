@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "tests/cli/run_command.h"
 #include "tests/support/data_files.h"
@@ -192,6 +193,28 @@ TEST_F(TableCommand, OtherTablesAreRefusedWithLineAndColumn) {
             2);
 }
 
+TEST_F(TableCommand, ColumnsWithoutNamesThatStandElsewhereAreWarnedOf) {
+  WriteBytes(Path("drinks.csv"), [] {
+    std::string rows;
+    for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "," + std::to_string(i % 5) + "\n";
+    return rows;
+  }());
+  ASSERT_EQ(Train({}).exit_code, 0);
+  EXPECT_EQ(Score("3,2\n").err, "");
+  EXPECT_THAT(Score("1,3,2\n1,4,2\n").err,
+              AllOf(HasSubstr("new.csv' has no names of columns"), HasSubstr("one more")));
+  const CommandResult of_all =
+      RunOrtEd({"eval", Path("run/model.onnx"), "--data", Path("new.csv"), "--json"});
+  EXPECT_THAT(of_all.out, HasSubstr("has no names of columns"));
+}
+
+TEST_F(TableCommand, RowsToTrainOnDoNotComeThroughAPipe) {
+  ASSERT_EQ(mkfifo(Path("pipe.csv").c_str(), 0600), 0);
+  const CommandResult result = RunOrtEd({"train", "--data", Path("pipe.csv"), "-o", Path("run")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--data must be a file and no pipe"));
+}
+
 TEST_F(TableCommand, AbsentColumnsAreThoseOfTheFileThatNamesThem) {
   WriteBytes(Path("few.csv"), "age,drink,size\n20,milk,S\n");
   const CommandResult validation = Train({"--validation", Path("few.csv")}, "validated");
@@ -221,6 +244,10 @@ TEST_F(TableCommand, ColumnsMayBeChosen) {
   const CommandResult unknown = Train({"--drop", "colour"}, "other");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("--drop names 'colour'"), HasSubstr("drink")));
+  const CommandResult known = RunOrtEd({"train", "--data", Path("drinks.csv"), "--model",
+                                        Path("run/model.onnx"), "--drop", "drink", "-o", Path("other")});
+  EXPECT_EQ(known.exit_code, 2);
+  EXPECT_THAT(known.err, HasSubstr("--drop has no effect with the model"));
   EXPECT_THAT(Train({"--method", "bernoulli", "--epsilon", "0.2"}, "other").err,
               AllOf(HasSubstr("--method must be of"), HasSubstr("uniform")));
   const CommandResult idle =

@@ -60,6 +60,11 @@ char ChooseSeparator(std::string_view record) {
   return Trim(outside).find(' ') != std::string_view::npos ? ' ' : ',';
 }
 
+// "#id,name" and "#,name" may be names of columns; "# made by us" and "## made by us" are remarks.
+bool MayBeHeader(std::string_view remark) {
+  return remark.size() > 1 && std::string_view("# ").find(remark[1]) == std::string_view::npos;
+}
+
 }  // namespace
 
 TableReader::TableReader(InputStream stream) : stream_(std::move(stream)) {
@@ -67,6 +72,7 @@ TableReader::TableReader(InputStream stream) : stream_(std::move(stream)) {
 }
 
 bool TableReader::MustWait() const {
+  if (below_line_ > 0) return false;
   const std::string_view buffered =
       stream_.Buffered().substr(std::min(record_bytes_, stream_.Buffered().size()));
   return buffered.find('\n') == std::string_view::npos && !stream_.ready();
@@ -113,22 +119,54 @@ void TableReader::RefuseReturns(std::string_view record) const {
                    " has carriage returns without line feeds: save the file with line ends of LF or CRLF");
 }
 
-bool TableReader::Next() {
-  for (;;) {
+std::string_view TableReader::Record() { return stream_.Peek(record_bytes_).substr(0, text_bytes_); }
+
+bool TableReader::LoadText() {
+  do {
     if (!LoadRecord()) return false;
-    const std::string_view record = stream_.Peek(record_bytes_).substr(0, text_bytes_);
-    if (record.find_first_not_of(" \r") == std::string_view::npos) continue;
-    if (columns_ == 0 && record.starts_with('#')) continue;
-    if (separator_ == '\0') separator_ = ChooseSeparator(record);
-    if (columns_ == 0) RefuseReturns(record);
-    SplitRecord(record);
+  } while (Record().find_first_not_of(" \r") == std::string_view::npos);
+  return true;
+}
+
+// They are names where the record below, which is loaded, has as many cells.
+bool TableReader::TakeHeader(const std::string& names, int64_t line) {
+  separator_ = ChooseSeparator(names);
+  SplitRecord(Record());
+  const size_t below = cells_.size();
+  SplitRecord(names);
+  if (below < 2 || cells_.size() != below) return false;
+  below_line_ = std::exchange(line_, line);
+  return true;
+}
+
+bool TableReader::ReadFirst() {
+  std::string remark;
+  for (int64_t line = 0;; line = line_, remark = Record()) {
+    if (!LoadText()) return false;
+    if (Record().starts_with('#')) continue;
+    if (MayBeHeader(remark) && TakeHeader(remark, line)) break;
+    separator_ = ChooseSeparator(Record());
+    RefuseReturns(Record());
+    SplitRecord(Record());
     break;
   }
-  const auto count = static_cast<int64_t>(cells_.size());
-  if (columns_ == 0) {
-    columns_ = count;
-    first_line_ = line_;
-  }
+  columns_ = std::ssize(cells_);
+  first_line_ = line_;
+  return true;
+}
+
+bool TableReader::ReadFurther() {
+  if (below_line_ > 0)
+    line_ = std::exchange(below_line_, 0);
+  else if (!LoadText())
+    return false;
+  SplitRecord(Record());
+  return true;
+}
+
+bool TableReader::Next() {
+  if (!(columns_ == 0 ? ReadFirst() : ReadFurther())) return false;
+  const auto count = std::ssize(cells_);
   if (count != columns_)
     stream_.Fail("line " + std::to_string(line_) + " has " + std::to_string(count) + " cells, but line " +
                  std::to_string(first_line_) + " has " + std::to_string(columns_) +

@@ -12,8 +12,9 @@ namespace ort_ed {
 // The records of a text table (.csv, .tsv) as they lie in companies: cells separated by the first of tab,
 // comma, semicolon, | and blanks that the first line has; quotes around cells, within which separators, line
 // ends and doubled quotes are text; UTF-8 with or without a byte order mark. Blank lines are passed over, and
-// lines that begin with # in front of the first record. Every record has as many cells as the first. Memory
-// is that of one record, which may have 16 MiB. Everything throws kIo or kBadData naming file and line.
+// lines that begin with # in front of the first record, unless the last of them names its columns: #id,name.
+// Every record has as many cells as the first. Memory is that of one record, which may have 16 MiB.
+// Everything throws kIo or kBadData naming file and line.
 class TableReader {
  public:
   explicit TableReader(InputStream stream);
@@ -37,6 +38,11 @@ class TableReader {
 
  private:
   bool LoadRecord();
+  bool ReadFirst();
+  bool ReadFurther();
+  bool TakeHeader(const std::string& names, int64_t line);
+  bool LoadText();            // the next record that is not blank
+  std::string_view Record();  // that was loaded last
   void RefuseReturns(std::string_view record) const;
   void SplitRecord(std::string_view record);
   void CheckText() const;
@@ -46,6 +52,7 @@ class TableReader {
   std::vector<std::string> cells_;
   int64_t line_ = 0, lines_read_ = 0;
   int64_t columns_ = 0, first_line_ = 0;
+  int64_t below_line_ = 0;  // where the next record begins if it is loaded, since its header was a remark
   size_t text_bytes_ = 0, record_bytes_ = 0;
 };
 

@@ -53,6 +53,7 @@ class EncodedRows final : public TableRows {
   const std::vector<Strangers>& strangers() const override { return strangers_; }
   int64_t rows_read() const override { return rows_read_; }
   char separator() const override { return table_.separator(); }
+  int64_t unknown_columns() const override { return unknown_columns_; }
 
   int64_t Read(std::span<uint8_t> rows) override {
     const auto dimension = static_cast<size_t>(columns());
@@ -72,7 +73,10 @@ class EncodedRows final : public TableRows {
       ++done;
     }
     if (done == 0 && !any_)
-      table_.Fail(omitted_ == 0 ? "has a header but no rows" : "has no row without missing cells");
+      table_.Fail(omitted_ == 0
+                      ? "has a header but no rows below it"
+                      : "has no row without missing cells; give these a state of their own (missing "
+                        "state), or leave out the columns that have them (drop)");
     any_ |= done > 0;
     rows_read_ += done;
     return done;
@@ -107,6 +111,7 @@ class EncodedRows final : public TableRows {
     if (!options_.id.empty() && !id_)
       table_.Fail("has no column '" + options_.id + "' to carry along; its columns are " + Quoted(names));
     pending_ = !header;
+    if (!header) unknown_columns_ = table_.columns() - 1 - std::ranges::max(places_);
     return true;
   }
 
@@ -174,7 +179,11 @@ class EncodedRows final : public TableRows {
       if (of_percentages_[variable]) NoteBare(strangers_[variable].bare, cell);
       return state;
     } catch (const std::invalid_argument& error) {
-      table_.FailCell(variables_[static_cast<int64_t>(variable)].name, error.what());
+      const Variable& of = variables_[static_cast<int64_t>(variable)];
+      const bool may_be_empty = of.missing || options_.allow_missing || options_.omit_missing;
+      table_.FailCell(of.name, std::string(error.what()) + "; correct it, " +
+                                   (may_be_empty ? "leave it empty if it is not known, " : "") +
+                                   options_.other_advice);
     }
   }
 
@@ -192,6 +201,7 @@ class EncodedRows final : public TableRows {
   bool pending_ = false;  // the first record is a row
   bool any_ = false;
   int64_t omitted_ = 0;
+  int64_t unknown_columns_ = 0;
 };
 
 }  // namespace

@@ -27,6 +27,8 @@ struct TableRowOptions {
       "since none was missing in training; fill it in (`ort-ed sample --clamp` draws missing cells), remove "
       "the "
       "row, or sum over what it may be (`ort-ed score --marginalise`)";
+  // What else to do about a cell with another value that no state stands for.
+  std::string other_advice = "or remove the row";
 };
 
 // Numbers below 1 without a % in a column of percentages: 0.45, read as 0.45 %, may be meant as 45 %.
@@ -61,6 +63,8 @@ class TableRows : public RowReader {
   virtual const std::vector<Strangers>& strangers() const = 0;
   virtual int64_t rows_read() const = 0;
   virtual char separator() const = 0;  // of its cells
+  // Without a header columns are known by their places: how many stand behind the last that is known.
+  virtual int64_t unknown_columns() const = 0;
 };
 std::unique_ptr<TableRows> OpenTableRows(InputStream stream, const Variables& variables,
                                          const TableRowOptions& options = {});

@@ -41,6 +41,15 @@ std::string Wanted(CellValues type) {
   return type == CellValues::kClock ? "time of the day" : ToText(type);
 }
 
+// For messages: " written DD/MM/YYYY".
+std::string WrittenHow(const Variable& variable) {
+  std::string format = variable.format;
+  if (format.empty() && variable.values == CellValues::kDate) format = "YYYY-MM-DD";
+  if (format.empty() && variable.values == CellValues::kTime) format = "YYYY-MM-DDThh:mm:ss";
+  if (format.empty() && variable.values == CellValues::kClock) format = "hh:mm:ss";
+  return format.empty() ? "" : " written " + format;
+}
+
 // How far whole values lie apart: times without seconds by minutes.
 double StepOf(const Variable& variable) {
   const bool time = variable.values == CellValues::kClock || variable.values == CellValues::kTime;
@@ -145,8 +154,7 @@ int64_t VariableEncoder::EncodeOther(const std::string& cell, CellFit& fit) cons
   if (variable_.other) return *variable_.other_state();
   if (variable_.values != CellValues::kText && variable_.kind != VariableKind::kBinary)
     throw std::invalid_argument("is " + Shown(cell) + ", not a " + Wanted(variable_.values) +
-                                (variable_.format.empty() ? "" : " written " + variable_.format) +
-                                "; leave it empty if it is not known");
+                                WrittenHow(variable_));
   throw std::invalid_argument("is " + Shown(cell) + ", which is none of " + Known(variable_) +
                               ", and there is no state for other values");
 }

@@ -179,6 +179,12 @@ const std::vector<BadFile>& BadFiles() {
        {"only 0 and 1 already", "without binarisation"},
        {.binarise = Binarise::kStochastic}},
       {"an .npz archive", "x.npz", "PK\x03\x04 and so on", {"zip archive", "extract"}},
+      {"a workbook", "x.xlsx", "PK\x03\x04 and so on", {"Excel", "save its sheet as CSV"}},
+      {"an old workbook", "x.xls", "\xd0\xcf\x11\xe0 and so on", {"Office", "save the sheet as CSV"}},
+      {"JSON, line by line", "x.jsonl", "{\"a\": 1}\n", {"JSON", "read_json"}},
+      {"JSON on many lines", "x.json", "[\n  {\n", {"JSON", "read_json"}},
+      {"a web page", "x.csv", "<!DOCTYPE html>\n", {"web page", "download it again"}},
+      {"a database", "x.db", "SQLite format 3", {"SQLite", "-csv"}},
       {"binary rubbish", "x.dat", "\1\0\2\3\4\5"s, {"neither text"}},
   };
   return files;

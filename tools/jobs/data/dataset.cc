@@ -53,7 +53,8 @@ RowStore ReadStore(const std::string& path, const DataOptions& data, uint64_t se
       {.omit_missing = data.table.missing == MissingCells::kOmit,
        .columns_of = columns_of,
        .missing_advice = "which the rows to train on miss, or the file of variables: give the variable "
-                         "`missing = true` there, leave such rows out (missing omit), or fill the cell in"});
+                         "`missing = true` there, leave such rows out (missing omit), or fill the cell in",
+       .other_advice = "remove the row, or give the variable `other = true` in a copy of variables.toml"});
   RowStore store = ReadStore(*rows.reader, data.binarise == Binarise::kGrey);
   if (rows.table != nullptr && rows.table->omitted() > 0)
     observer.OnNotice(fmt::format("'{}': {} rows with missing cells are left out, {} are left", path,
@@ -271,14 +272,20 @@ Dataset FromText(const DataOptions& options, uint64_t seed, int64_t columns, Obs
   }
 }
 
+void RefuseIdle(const std::string& key, const char* by) {
+  if (!key.empty())
+    throw OptionError(key, fmt::format("has no effect with {} says what the columns are", by),
+                      OptionError::Problem::kNoEffect);
+}
+
 Dataset FromFile(const DataOptions& options, uint64_t seed, int64_t columns, const Variables& known,
                  Observer& observer) {
-  if (known.described()) return FromKnown(options, seed, known, "the model has", columns, observer);
+  if (known.described()) {
+    RefuseIdle(options.table.FirstGiven({"missing"}), "the model, which");
+    return FromKnown(options, seed, known, "the model has", columns, observer);
+  }
   if (!options.table.variables.empty()) {
-    const std::string idle = options.table.FirstGiven({"variables", "missing"});
-    if (!idle.empty())
-      throw OptionError(idle, "has no effect with `variables`, which says what the columns are",
-                        OptionError::Problem::kNoEffect);
+    RefuseIdle(options.table.FirstGiven({"variables", "missing"}), "`variables`, which");
     const std::string& file = options.table.variables;
     return FromKnown(options, seed, ReadVariables(file), fmt::format("'{}' names", file), columns, observer);
   }

@@ -293,9 +293,9 @@ SampleSchedule MakeSchedule(const SampleOptions& options, const SampleStart& sta
   schedule.chains = options.chains.value_or(schedule.samples);
   schedule.steps = options.steps.value_or(SampleOptions::kSteps);
   if (schedule.chains < start.rows && !start.clamped.empty())
-    throw OptionError("chains", fmt::format("must be {} or more: each of the {} rows with kept values needs "
-                                            "a chain",
-                                            start.rows, start.rows));
+    throw OptionError(options.chains ? "chains" : "samples",
+                      fmt::format("must be {} or more: each of the {} rows with kept values needs a {}",
+                                  start.rows, start.rows, options.chains ? "chain" : "sample"));
   schedule.draws = (schedule.samples + schedule.chains - 1) / schedule.chains;
   schedule.burn_in = options.burn_in.value_or(schedule.steps / 2);
   schedule.thin =

@@ -220,7 +220,7 @@ class Guesser {
     if (same && (column.missing() == 0 || options_.missing == MissingCells::kOmit))
       return MakeConstant(name, column);
     if (!IsAskedFor(name) && Identifies(name, column)) {
-      Drop(name, "identifies rows: no value occurs twice",
+      Drop(name, "identifies rows (no value occurs twice)",
            fmt::format("; name it in categories or ordered to learn it, or in drop to hear no more of it"));
       return std::nullopt;
     }

@@ -168,9 +168,21 @@ ModelRows OpenModelRows(const std::string& path, const Variables& variables, con
   return result;
 }
 
+// A column more in front, and each value would be taken for that of its neighbour.
+void WarnOfUnknownColumns(const TableRows& rows, const std::string& path, JobResult& result,
+                          Observer& observer) {
+  if (const int64_t more = rows.unknown_columns(); more > 0)
+    Warn(fmt::format("'{}' has no names of columns, so that they are taken by their places, and {} more than "
+                     "the model knows; if they do not stand in the order of the training, write a first line "
+                     "of names: column_1, column_2, ...",
+                     path, more == 1 ? "one" : std::to_string(more)),
+         result, observer);
+}
+
 void TellOfStrangers(const ModelRows& rows, const std::string& path, JobResult& result, Observer& observer) {
   constexpr int64_t kMany = 20, kMostColumns = 10;  // one cell in so many is worth a warning
   if (rows.table == nullptr) return;
+  WarnOfUnknownColumns(*rows.table, path, result, observer);
   WarnOfBarePercentages(*rows.table, path, result, observer);
   int64_t columns = 0;
   for (const Strangers& strangers : rows.table->strangers()) {

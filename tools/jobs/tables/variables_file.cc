@@ -52,7 +52,7 @@ class Reader {
       if (key.str() != kTable || tables == nullptr)
         Fail(key.source(), fmt::format("'{}' is unknown; the file has a table [[{}]] for each variable",
                                        key.str(), kTable));
-      for (const toml::node& each : *tables) list.push_back(ReadVariable(each));
+      for (const toml::node& each : *tables) list.push_back(Checked(ReadVariable(each), each.source()));
     }
     if (list.empty())
       throw Error(ErrorCode::kInvalidArgument,
@@ -93,6 +93,15 @@ class Reader {
     const auto value = parse(word);
     if (!value) Fail(node.source(), fmt::format("{} must be {}, not '{}'", key, known, word));
     return *value;
+  }
+
+  // What is wrong with one is told with its line.
+  Variable Checked(Variable variable, const toml::source_region& source) const {
+    try {
+      return Variables(std::vector{variable})[0];
+    } catch (const Error& error) {
+      Fail(source, error.what());
+    }
   }
 
   Variable ReadVariable(const toml::node& node) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 #include <optional>
 
@@ -175,8 +176,12 @@ void CheckTogether(const TrainOptions& options) {
   for (const auto& [key, path] : {std::pair("data", data.data), std::pair("validation", data.validation),
                                   std::pair("model", options.network.model.kind)})
     if (!IsUtf8(path)) throw OptionError(key, "must be UTF-8, as config.toml is; give the file another name");
-  if (data.data == "-")
-    throw OptionError("data", "must be a file: training reads it again when it is resumed");
+  std::error_code unknown;
+  if (data.data == "-" || std::filesystem::is_fifo(data.data, unknown))
+    throw OptionError(
+        "data",
+        "must be a file and no pipe: a table is read twice, and all rows are when a training is "
+        "resumed; write them to a file first");
 }
 
 }  // namespace ort_ed

@@ -72,6 +72,23 @@ TEST_F(TableTest, LinesAreCountedAsPeopleCountThem) {
   EXPECT_THAT(lines, ElementsAre(1, 3, 5));
 }
 
+TEST_F(TableTest, ALineInFrontThatBeginsWithAHashMayNameTheColumns) {
+  const Rows pets = {{"#", "pet"}, {"1", "cat"}, {"2", "dog"}};
+  EXPECT_EQ(ReadCells("#,pet\n1,cat\n2,dog\n"), pets);
+  EXPECT_EQ(ReadCells("# of 2024, by us\n##,x\n#,pet\n\n1,cat\n2,dog\n"), pets);
+  EXPECT_EQ(ReadCells("#id\tpet\n1\tcat\n"), (Rows{{"#id", "pet"}, {"1", "cat"}}));
+  EXPECT_EQ(ReadCells("# of 2024, by us\nid,pet\n1,cat\n"), (Rows{{"id", "pet"}, {"1", "cat"}}));
+  EXPECT_EQ(ReadCells("#made,by,us\nid,pet\n1,cat\n"), (Rows{{"id", "pet"}, {"1", "cat"}}));
+  EXPECT_EQ(ReadCells("#remark\n\n#x\n"), Rows());
+  TableReader table{InputStream(File("# remark\n#,pet\n\n1,cat\n2\n"))};
+  ASSERT_TRUE(table.Next());
+  EXPECT_EQ(table.line(), 2);
+  ASSERT_TRUE(table.Next());
+  EXPECT_EQ(table.line(), 4);
+  ExpectError(
+      ErrorCode::kBadData, [&] { table.Next(); }, "line 5 has 1 cells, but line 2 has 2");
+}
+
 TEST_F(TableTest, DamagedTablesAreRefusedByLine) {
   const std::pair<std::string, const char*> bad[] = {
       {"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but line 1 has 2"},
@@ -336,10 +353,15 @@ TEST_F(TableTest, ColumnsAreFoundByNameInAnyOrder) {
 TEST_F(TableTest, CellsWithoutAStateAreRefusedByLineAndColumn) {
   ExpectError(
       ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,yes,3\ncat,old,3\n", Pets()); },
-      "line 3, column 'young' is 'old', which is none of no, yes");
+      "line 3, column 'young' is 'old', which is none of no, yes", "correct it, or remove the row");
   ExpectError(
       ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,yes,much\n", Pets()); },
-      "line 2, column 'kg' is 'much', not a number");
+      "line 2, column 'kg' is 'much', not a number; correct it, leave it empty if it is not known, or");
+  const Variables days(
+      {{.name = "day", .kind = VariableKind::kOrdered, .values = CellValues::kDate, .edges = {0, 1, 400}}});
+  ExpectError(
+      ErrorCode::kBadData, [&] { ReadBits("day\n31/12/2024\n", days); },
+      "line 2, column 'day' is '31/12/2024', not a date written YYYY-MM-DD; correct it, or remove the row");
   ExpectError(
       ErrorCode::kBadData, [&] { ReadBits("pet,young,kg\ndog,,3\n", Pets()); },
       "line 2, column 'young' is empty");
@@ -363,6 +385,10 @@ TEST_F(TableTest, TablesWithoutAHeaderHaveNumbers) {
   EXPECT_EQ(ReadBits("a,x,1\nb,y,0\n", plain), (Bits{1, 0, 0, 1}));
   ExpectError(
       ErrorCode::kBadData, [&] { ReadBits("a,x\n", plain); }, "'column_3'");
+  EXPECT_EQ(OpenTableRows(InputStream(File("a,x,1\n")), plain)->unknown_columns(), 0);
+  EXPECT_EQ(OpenTableRows(InputStream(File("a,x,1,7\n")), plain)->unknown_columns(), 1);
+  EXPECT_EQ(OpenTableRows(InputStream(File("column_1,x,column_3,y\na,x,1,7\n")), plain)->unknown_columns(),
+            0);
 }
 
 TEST_F(TableTest, WrittenTablesReadBack) {

@@ -387,7 +387,7 @@ TEST_F(GuessTest, WhereNothingIsLeftItIsToldWhatToDo) {
     ExpectError(
         ErrorCode::kBadData, [&] { Guess(text, options); }, "no column is left to learn", advice);
   };
-  refused(ids, {}, "identifies rows: no value occurs twice; name in categories or ordered");
+  refused(ids, {}, "identifies rows (no value occurs twice); name in categories or ordered");
   refused(same, {}, "2 columns have the same value in every row; give rows that differ");
   refused(same, {.drop = {"a", "b"}}, "name other columns in columns or drop");
 }
@@ -423,6 +423,8 @@ TEST_F(GuessTest, TheFileOfVariablesReadsBack) {
       {"[[variable]]\nname = \"a\"\n[[variable]]\nname = \"a\"\n", "'a' occurs twice"},
       {"", "no variables"},
       {"[[variable\n", "variables.toml:1"},
+      {"\n[[variable]]\nname = \"a\"\nkind = \"ordered\"\nvalues = \"number\"\nedges = [1, 3, 2]\n",
+       "variables.toml:2: the variable 'a' has edges that do not rise; write them from"},
   };
   for (const auto& [text, why] : bad) {
     WriteBytes(path, text);
