@@ -19,6 +19,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/library_errors.h"
 #include "tools/cli/main.h"
 #include "tools/cli/plain_output.h"
 #include "tools/cli/sudden_end.h"
@@ -147,13 +148,14 @@ int Run(const std::vector<std::string>& words) {
 
 int Main(std::span<char* const> words) {
   CatchSuddenEnds();
+  const LibraryErrors errors;
   try {
     return Run({words.begin(), words.end()});
   } catch (const UsageError& error) {
     spdlog::error("{}", error.what());
     return kWrongUsage;
   } catch (const std::exception& error) {
-    if (IsLowMemory(error)) {
+    if (IsLowMemory(error) || errors.tell_of_low_memory()) {
       TellLowMemory();
       return kFailed;
     }

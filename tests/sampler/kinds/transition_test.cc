@@ -24,12 +24,16 @@ double Gain(const EnergyPath& target, int s, int i) {
   return (row[i] - 0.5) * gradient[i];
 }
 
-// Counts of one step from each state.
-Matrix Transitions(const Choice& choice, const EnergyPath& target, bool reversed = false) {
+Chains StartFromAllStates(const EnergyPath& target) {
   std::vector<float> starts;
   const std::vector<float> states = AllStates(kDimension);
   for (int64_t n = 0; n < kStarts; ++n) starts.insert(starts.end(), states.begin(), states.end());
-  Chains chains = StartChainsAt(target, starts, 51);
+  return StartChainsAt(target, starts, 51);
+}
+
+// Counts of one step from each state.
+Matrix Transitions(const Choice& choice, const EnergyPath& target, bool reversed = false) {
+  Chains chains = StartFromAllStates(target);
   const auto sampler = MakeSampler(choice, target);
   reversed ? sampler->StepReversed(chains, 1) : sampler->Step(chains, 1);
   Matrix counts{};
@@ -130,6 +134,29 @@ TEST(Transitions, OfDmalaUseTheProposalAtBothEnds) {
   const EnergyPath target = SmallTarget();
   ExpectTransitions(Transitions({"dmala", {{"step_size", 0.7}}}, target),
                     Metropolis(ExactLaw(target), LangevinProposal(target, 0.7)));
+}
+
+// Proposals of the state itself are accepted, and are no moves.
+TEST(Counters, TellAcceptancesFromMoves) {
+  const EnergyPath target = SmallTarget();
+  const Law law = ExactLaw(target);
+  const Matrix proposal = LangevinProposal(target, 0.7);
+  double acceptances = 0, moves = 0;
+  for (int s = 0; s < kStates; ++s) {
+    for (int t = 0; t < kStates; ++t) {
+      const double accepted =
+          proposal[s][t] * std::min(1.0, law[t] * proposal[t][s] / (law[s] * proposal[s][t])) / kStates;
+      acceptances += accepted;
+      if (t != s) moves += accepted;
+    }
+  }
+  Chains chains = StartFromAllStates(target);
+  MakeSampler({"dmala", {{"step_size", 0.7}}}, target)->Step(chains, 1);
+  ASSERT_EQ(chains.counters.proposals, chains.count);
+  const auto count = static_cast<double>(chains.count), error = 5 * std::sqrt(0.25 / count);
+  EXPECT_NEAR(static_cast<double>(chains.counters.acceptances) / count, acceptances, error);
+  EXPECT_NEAR(static_cast<double>(chains.counters.moves) / count, moves, error);
+  EXPECT_GT(acceptances - moves, 4 * error);
 }
 
 TEST(Transitions, OfDulaAreItsProposal) {

@@ -38,7 +38,8 @@ constexpr char kAverageKind[] = "average";
 
 void SetValues(onnx::ModelProto& model, const StateTensor& state) {
   onnx::TensorProto* tensor = FindInitialiser(model, state.parameter);
-  if (tensor == nullptr || ElementCount(*tensor) != static_cast<int64_t>(state.values.size())) {
+  if (tensor == nullptr || tensor->data_type() != onnx::TensorProto::FLOAT ||
+      ElementCount(*tensor) != static_cast<int64_t>(state.values.size())) {
     throw Error(ErrorCode::kBadData,
                 fmt::format("the checkpoint holds '{}' with {} values, but its model has no such parameter",
                             state.parameter, state.values.size()));

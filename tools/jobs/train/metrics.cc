@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -40,9 +41,19 @@ MetricsLine FromJson(std::string_view text) {
 }
 
 struct FormerEvents {
-  std::set<std::filesystem::path> files, damaged;
-  std::vector<std::string> pictures;  // of steps up to the last
+  std::set<std::filesystem::path> files;
+  std::map<std::filesystem::path, std::filesystem::path> damaged;  // and what they will be called
+  std::vector<std::string> pictures;                               // of steps up to the last
 };
+
+// Not that of one that was damaged before and came back from a copy.
+std::filesystem::path NameForDamaged(const std::filesystem::path& file) {
+  const std::string name = DamagedName(file.filename().string());
+  std::filesystem::path free = file.parent_path() / name;
+  for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(free)); ++i)
+    free = file.parent_path() / fmt::format("{}.{}", name, i);
+  return free;
+}
 
 // A process that was killed here may have left two files with the same pictures.
 FormerEvents ReadEventFiles(const std::string& folder, int64_t last_step) {
@@ -52,7 +63,7 @@ FormerEvents ReadEventFiles(const std::string& folder, int64_t last_step) {
   std::set<std::string> known;
   for (const auto& file : events.files) {
     Pictures pictures = ReadPictures(file.string(), last_step);
-    if (pictures.damaged) events.damaged.insert(file);
+    if (pictures.damaged) events.damaged[file] = NameForDamaged(file);
     for (std::string& record : pictures.records)
       if (known.insert(record).second) events.pictures.push_back(std::move(record));
   }
@@ -62,8 +73,8 @@ FormerEvents ReadEventFiles(const std::string& folder, int64_t last_step) {
 // A damaged one stays under another name: somebody may want what is left of it.
 void RemoveEventFiles(const FormerEvents& events) {
   for (const auto& file : events.files) {
-    if (events.damaged.contains(file)) {
-      std::filesystem::rename(file, file.parent_path() / DamagedName(file.filename().string()));
+    if (const auto damaged = events.damaged.find(file); damaged != events.damaged.end()) {
+      std::filesystem::rename(file, damaged->second);
     } else {
       std::filesystem::remove(file);
     }
@@ -78,9 +89,9 @@ MetricsLog::MetricsLog(const std::string& folder, int64_t last_step) : path_(fol
   std::erase_if(kept, [&](const MetricsLine& line) { return line.step > last_step; });
   WriteEvents(folder, kept, former.pictures);
   RemoveEventFiles(former);
-  for (const auto& file : former.damaged)
+  for (const auto& [file, name] : former.damaged)
     warnings_.push_back(fmt::format("'{}' is damaged: pictures of the run are lost; what is left is in '{}'",
-                                    file.string(), DamagedName(file.filename().string())));
+                                    file.string(), name.filename().string()));
 
   std::string text;
   for (const MetricsLine& line : kept) text += ToJson(line);

@@ -95,6 +95,24 @@ TEST(Export, StateOfAnotherModelIsRefused) {
       ErrorCode::kBadData, [&] { RestoreModel(checkpoint, Weights::kAverage); }, "weight");
 }
 
+// Somebody may have sent it.
+TEST(Export, TheModelOfACheckpointPassesTheGate) {
+  Checkpoint checkpoint = Trained();
+  checkpoint.model = ModelFromText(R"(<ir_version: 8, opset_import: ["": 17]>
+      g (float[batch, 2] x) => (float[batch] energy) <float[2] weight = {0, 0}, int32[2] divisor = {1, 2}> {
+        bad = Conv <group = 0> (x, weight) energy = MatMul(x, weight) })");
+  ExpectError(
+      ErrorCode::kBadModel, [&] { RestoreModel(checkpoint, Weights::kRaw); }, "'bad' (Conv)", "group");
+  // Nor do its numbers become others behind the gate.
+  checkpoint.model = ModelFromText(R"(<ir_version: 8, opset_import: ["": 17]>
+      g (float[batch, 2] x) => (float[batch] energy) <float[2] weight = {0, 0}, int32[2] divisor = {1, 2}> {
+        energy = MatMul(x, weight) whole = Cast <to = 6> (x) half = Div(whole, divisor) })");
+  RestoreModel(checkpoint, Weights::kRaw);
+  checkpoint.state[0].parameter = "divisor";
+  ExpectError(
+      ErrorCode::kBadData, [&] { RestoreModel(checkpoint, Weights::kRaw); }, "divisor");
+}
+
 TEST(Export, FinishCompletesMetadataAndChecks) {
   onnx::ModelProto model = Linear();
   PrepareForDeployment(model, "linear");

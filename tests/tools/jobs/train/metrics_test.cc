@@ -296,13 +296,16 @@ TEST(MetricsLog, AnEventFileThatCannotBeReadStays) {
   EXPECT_TRUE(log.warnings().empty());
 }
 
-TEST(MetricsLog, PicturesBehindADamagedOneAreKept) {
-  const TempDir dir;
-  const std::string events = LogHistograms(dir);
+void Damage(const std::string& events) {
   std::fstream file(events, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(events) / 2));
   file << "damage";
-  file.close();
+}
+
+TEST(MetricsLog, PicturesBehindADamagedOneAreKept) {
+  const TempDir dir;
+  const std::string events = LogHistograms(dir);
+  Damage(events);
   const MetricsLog log(dir.path(), 30);
   EXPECT_THAT(StepsOfHistograms(dir), ElementsAre(10, 30));
   ASSERT_EQ(log.warnings().size(), 1u);
@@ -311,6 +314,22 @@ TEST(MetricsLog, PicturesBehindADamagedOneAreKept) {
       std::filesystem::directory_iterator(dir.path()),
       [](const auto& entry) { return entry.path().filename().string().starts_with("damaged."); });
   EXPECT_EQ(kept, 1);
+}
+
+TEST(MetricsLog, EveryDamagedFileIsKept) {
+  const TempDir dir;
+  const std::string events = LogHistograms(dir);
+  Damage(events);
+  std::filesystem::copy_file(events, dir.File("copy"));
+  { const MetricsLog log(dir.path(), 30); }
+  std::filesystem::rename(dir.File("copy"), events);
+  const MetricsLog log(dir.path(), 30);
+  const auto kept = std::ranges::count_if(
+      std::filesystem::directory_iterator(dir.path()),
+      [](const auto& entry) { return entry.path().filename().string().starts_with("damaged."); });
+  EXPECT_EQ(kept, 2);
+  ASSERT_EQ(log.warnings().size(), 1u);
+  EXPECT_THAT(log.warnings()[0], HasSubstr(".ort-ed.2"));
 }
 
 TEST(MetricsLog, APictureThatWasCutShortIsNoDamage) {

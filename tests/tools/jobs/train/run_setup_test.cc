@@ -12,6 +12,7 @@
 #include "tests/support/error_matchers.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
+#include "tools/jobs/train/learning/open_masses.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/graph/prepare_model.h"
 
@@ -91,6 +92,21 @@ TEST_F(Training, AnEnumerationCountsTheRowOnce) {
   options_.objective.options["w"] = 1.0;  // somebody asked for it
   EXPECT_EQ(Stabilisation("grid", true), "1");
   EXPECT_THAT(listener_.warnings, testing::Contains(testing::HasSubstr("w = 0 is the exact loss")));
+}
+
+TEST(OpenMasses, AreThoseThatNoPartOfAMethodCompares) {
+  const auto of = [](const std::string& method, OptionMap options = {}) {
+    return DescribeOpenMasses(Choice(method, std::move(options)));
+  };
+  EXPECT_THAT(of("grid"), testing::HasSubstr("an odd and an even number of ones"));
+  EXPECT_THAT(of("pool"), testing::HasSubstr("numbers of ones in a block"));
+  EXPECT_THAT(of("grid+pool"), testing::HasSubstr("an odd and an even number of ones"));
+  EXPECT_THAT(of("neighbourhood", {{"stay", false}}), testing::HasSubstr("odd"));
+  EXPECT_THAT(of("neighbourhood", {{"moves", "+.*"}}), testing::HasSubstr("variables that do not move"));
+  EXPECT_EQ(of("neighbourhood", {{"moves", "+-*"}}), "");
+  EXPECT_EQ(of("neighbourhood+grid", {{"moves", "+.*"}}), "");  // which moves two variables
+  for (const char* method : {"neighbourhood", "bernoulli", "erase", "grid+bernoulli", "pool+erase", "cd"})
+    EXPECT_EQ(of(method), "") << method;
 }
 
 TEST_F(Training, TheConfigurationNamesItsFilesAbsolutely) {
