@@ -36,23 +36,23 @@ std::vector<int64_t> MakeShape(const std::vector<float>& values) {
 }  // namespace
 
 DeviceSession::DeviceSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena)
-    : session_(Open(model, device, threads, arena)), binding_(session_) {}
+    : session_(Open(model, device, threads, arena)), runs_(session_) {}
 
-void DeviceSession::BindInput(const std::string& name, const Ort::Value& tensor) {
+void DeviceSession::Runs::BindInput(const std::string& name, const Ort::Value& tensor) {
   Translated(ErrorCode::kRuntime, "cannot give '" + name + "' to the training graph",
              [&] { binding_.BindInput(name.c_str(), tensor); });
 }
 
-void DeviceSession::BindOutput(const std::string& name, const Ort::Value& tensor) {
+void DeviceSession::Runs::BindOutput(const std::string& name, const Ort::Value& tensor) {
   Translated(ErrorCode::kRuntime, "cannot take '" + name + "' from the training graph",
              [&] { binding_.BindOutput(name.c_str(), tensor); });
 }
 
-void DeviceSession::Run() {
+void DeviceSession::Runs::Run() {
   Translated(ErrorCode::kRuntime,
              "cannot run the training graph (if memory is short, use smaller micro-batches)", [&] {
                binding_.SynchronizeInputs();
-               session_.Run(Ort::RunOptions(), binding_);
+               session_->Run(Ort::RunOptions(), binding_);
                binding_.SynchronizeOutputs();
              });
   binding_.ClearBoundInputs();

@@ -21,20 +21,36 @@ namespace ort_ed {
 // copied to and from the device by ONNX Runtime.
 class DeviceSession {
  public:
+  // What runs of one thread take and give.
+  class Runs {
+   public:
+    explicit Runs(Ort::Session& session) : session_(&session), binding_(session) {}
+
+    void BindInput(const std::string& name, const Ort::Value& tensor);
+    void BindOutput(const std::string& name, const Ort::Value& tensor);
+    // Runs on what was bound since the last Run(). Throws kRuntime.
+    void Run();
+
+   private:
+    Ort::Session* session_;
+    Ort::IoBinding binding_;
+  };
+
   // Throws kDevice if the device cannot be used and kBadModel if ONNX Runtime does not accept the model.
   // `arena`: on the CPU, memory that is freed is kept for later runs.
   DeviceSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena = true);
 
-  void BindInput(const std::string& name, const Ort::Value& tensor);
-  void BindOutput(const std::string& name, const Ort::Value& tensor);
-  // Runs on what was bound since the last Run(). Throws kRuntime.
-  void Run();
+  void BindInput(const std::string& name, const Ort::Value& tensor) { runs_.BindInput(name, tensor); }
+  void BindOutput(const std::string& name, const Ort::Value& tensor) { runs_.BindOutput(name, tensor); }
+  void Run() { runs_.Run(); }
+  // For another thread, beside those of the others.
+  Runs MoreRuns() { return Runs(session_); }
 
   const Ort::Session& session() const { return session_; }
 
  private:
   Ort::Session session_;
-  Ort::IoBinding binding_;
+  Runs runs_;
 };
 
 // A tensor in the caller's own memory, which must outlive it.

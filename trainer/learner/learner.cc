@@ -5,8 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <mutex>
 
 #include "models/inspect/energy_degree.h"
+#include "runtime/support/parallel_for.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/learner_energy.h"
 #include "trainer/learner/read_bipartite.h"
@@ -61,6 +63,13 @@ bool StepResult::finite() const {
          std::isfinite(gradient_norm) && std::isfinite(parameter_norm);
 }
 
+// Rows whose energies a thread computes at once: as many as make it worth to read the weights. Those of a
+// convolution serve many places of each row.
+int64_t RowsOfThread(const onnx::ModelProto& model) {
+  const auto is_convolution = [](const onnx::NodeProto& node) { return node.op_type() == "Conv"; };
+  return std::ranges::any_of(model.graph().node(), is_convolution) ? 8 : 64;
+}
+
 struct Learner::Impl {
   Impl(PreparedModel network, const LearnerOptions& learner_options, const BatchShape& batch_shape)
       : options(learner_options),
@@ -74,6 +83,7 @@ struct Learner::Impl {
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     bipartite = FindBipartiteTerms(network.model);
+    if (options.device.provider == "cpu") rows_of_thread = RowsOfThread(network.model);
     if (options.has_cpu_kernels()) {
       UseCpuKernels(network.model);
       ImportCpuKernels(network.model);  // gradients may have use for them where the network has none
@@ -116,11 +126,14 @@ struct Learner::Impl {
   void Open(StepGraphKind kind) {
     onnx::ModelProto graph = graphs->Make(kind);
     if (MayFuse(kind)) FuseElementwise(graph);
-    sessions.try_emplace(kind, graph, options.device, options.threads);
+    const bool side_by_side =
+        rows_of_thread > 0 && (kind == StepGraphKind::kEnergy || kind == StepGraphKind::kEnergyGradient);
+    sessions.try_emplace(kind, graph, options.device, side_by_side ? 1 : options.threads);
   }
 
   // Sessions that not every training needs are opened when they are first needed.
   DeviceSession& Session(StepGraphKind kind) {
+    const std::lock_guard lock(sessions_mutex);  // threads that evaluate energies come here, too
     if (!sessions.count(kind)) Open(kind);
     return sessions.at(kind);
   }
@@ -194,7 +207,8 @@ struct Learner::Impl {
     session.BindInput(step_tensor::kControl, HostTensor(control.data(), {kControlSize}));
   }
 
-  void BindParameters(DeviceSession& session, const Ort::Value& parameters) {
+  template <typename Session>
+  void BindParameters(Session& session, const Ort::Value& parameters) {
     for (const ParameterSlot& slot : slots())
       session.BindInput(slot.name, Slice(parameters, slot.offset, slot.shape));
   }
@@ -323,21 +337,29 @@ struct Learner::Impl {
 
   void EvaluateStates(std::span<const float> states, std::span<float> energies, std::span<float> slopes,
                       const Ort::Value& parameters) {
-    const int64_t at_once = options.micro_batch > 0
-                                ? std::min(kStatesAtOnce, options.micro_batch * (1 + shape.negatives))
-                                : kStatesAtOnce;
     DeviceSession& session =
         Session(slopes.empty() ? StepGraphKind::kEnergy : StepGraphKind::kEnergyGradient);
     auto* const inputs = const_cast<float*>(states.data());  // ONNX Runtime does not write to inputs
-    for (const Groups& part : Cut(static_cast<int64_t>(energies.size()), at_once)) {
-      const std::vector<int64_t> extents = {part.count, dimension};
-      session.BindInput(step_tensor::kStates, HostTensor(inputs + part.first * dimension, extents));
-      BindParameters(session, parameters);
-      session.BindOutput(step_tensor::kEnergies, HostTensor(energies.data() + part.first, {part.count}));
-      if (!slopes.empty())
-        session.BindOutput(step_tensor::kSlopes, HostTensor(slopes.data() + part.first * dimension, extents));
-      session.Run();
-    }
+    const std::vector<Groups> parts = Cut(static_cast<int64_t>(energies.size()), EnergiesAtOnce());
+    constexpr double kWorthThreads = 1e12;
+    ParallelFor(
+        rows_of_thread > 0 ? options.threads : 1, std::ssize(parts), kWorthThreads, [&](int64_t index) {
+          const Groups& part = parts[index];
+          const std::vector<int64_t> extents = {part.count, dimension};
+          DeviceSession::Runs runs = session.MoreRuns();
+          runs.BindInput(step_tensor::kStates, HostTensor(inputs + part.first * dimension, extents));
+          BindParameters(runs, parameters);
+          runs.BindOutput(step_tensor::kEnergies, HostTensor(energies.data() + part.first, {part.count}));
+          if (!slopes.empty())
+            runs.BindOutput(step_tensor::kSlopes,
+                            HostTensor(slopes.data() + part.first * dimension, extents));
+          runs.Run();
+        });
+  }
+
+  int64_t EnergiesAtOnce() const {
+    const int64_t most = rows_of_thread > 0 ? rows_of_thread : kStatesAtOnce;
+    return options.micro_batch > 0 ? std::min(most, options.micro_batch * (1 + shape.negatives)) : most;
   }
 
   void EvaluateTensor(std::span<const float> states, std::span<float> values) {
@@ -359,7 +381,8 @@ struct Learner::Impl {
     if (with_slopes || quadratic) Session(StepGraphKind::kEnergyGradient);
     if (quadratic)
       if (auto energy = ReadQuadratic(dimension, evaluate, options.threads)) return energy;
-    return MakeLearnerEnergy(dimension, with_slopes, evaluate, CurrentBipartite());
+    const int64_t rows_at_once = rows_of_thread > 0 ? EnergiesAtOnce() : 0;
+    return MakeLearnerEnergy({dimension, rows_at_once, with_slopes, evaluate, CurrentBipartite()});
   }
 
   // Null where the network is no RBM, or one that samplers had better take as any other.
@@ -384,10 +407,12 @@ struct Learner::Impl {
   std::vector<std::string> kinds;  // of the state vectors
   size_t changing_kinds;           // of which the first so many change from step to step
   int64_t dimension;
-  bool quadratic = false;  // whether the energy is one in the input
+  int64_t rows_of_thread = 0;  // whose energies one computes, beside others; 0: a device computes all at once
+  bool quadratic = false;      // whether the energy is one in the input
   std::optional<BipartiteTerms> bipartite;
   std::unique_ptr<StepGraphs> graphs;
   std::map<StepGraphKind, DeviceSession> sessions;
+  std::mutex sessions_mutex;
   std::vector<Ort::Value> state;                // in the order of kinds
   bool in_place = false;                        // whether a step changes `state` where it lies
   std::vector<Ort::Value> next_state;           // not in place: of the kinds that change

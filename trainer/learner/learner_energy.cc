@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "ort_ed/error.h"
@@ -13,16 +13,12 @@ namespace {
 
 class LearnerEnergy final : public EnergyFunction {
  public:
-  LearnerEnergy(int64_t dimension, bool gradient, EvaluateStates evaluate,
-                std::shared_ptr<const BipartiteForm> bipartite)
-      : dimension_(dimension),
-        gradient_(gradient),
-        evaluate_(std::move(evaluate)),
-        bipartite_(std::move(bipartite)) {}
+  explicit LearnerEnergy(LearnerEnergyParts parts) : parts_(std::move(parts)) {}
 
-  int64_t dimension() const override { return dimension_; }
-  bool HasGradient() const override { return gradient_; }
-  const BipartiteForm* bipartite() const override { return bipartite_.get(); }
+  int64_t dimension() const override { return parts_.dimension; }
+  bool HasGradient() const override { return parts_.gradient; }
+  const BipartiteForm* bipartite() const override { return parts_.bipartite.get(); }
+  int64_t rows_at_once() const override { return parts_.rows_at_once; }
 
   void Energy(std::span<const float> rows, std::span<double> energies) const override {
     Evaluate(rows, energies, {});
@@ -30,25 +26,19 @@ class LearnerEnergy final : public EnergyFunction {
 
   void EnergyAndGradient(std::span<const float> rows, std::span<double> energies,
                          std::span<float> gradients) const override {
-    if (!gradient_)
+    if (!parts_.gradient)
       throw Error(ErrorCode::kInvalidArgument, "this energy was made without its gradient; ask for it");
     Evaluate(rows, energies, gradients);
   }
 
  private:
   void Evaluate(std::span<const float> rows, std::span<double> energies, std::span<float> gradients) const {
-    const std::lock_guard lock(mutex_);  // there is one session
-    values_.resize(energies.size());
-    evaluate_(rows, values_, gradients);
-    std::ranges::copy(values_, energies.begin());
+    std::vector<float> values(energies.size());
+    parts_.evaluate(rows, values, gradients);
+    std::ranges::copy(values, energies.begin());
   }
 
-  int64_t dimension_;
-  bool gradient_;
-  EvaluateStates evaluate_;
-  std::shared_ptr<const BipartiteForm> bipartite_;
-  mutable std::mutex mutex_;
-  mutable std::vector<float> values_;
+  LearnerEnergyParts parts_;
 };
 
 // What is left of `slope` when `origin` is taken away, or 0 where that is no more than rounding: couplings
@@ -61,10 +51,8 @@ double Difference(float slope, float origin) {
 
 }  // namespace
 
-std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(int64_t dimension, bool gradient,
-                                                        EvaluateStates evaluate,
-                                                        std::shared_ptr<const BipartiteForm> bipartite) {
-  return std::make_shared<LearnerEnergy>(dimension, gradient, std::move(evaluate), std::move(bipartite));
+std::shared_ptr<const EnergyFunction> MakeLearnerEnergy(LearnerEnergyParts parts) {
+  return std::make_shared<LearnerEnergy>(std::move(parts));
 }
 
 // With U = c + b'x + x'Ax / 2 and A symmetric the gradient is b at the origin and b + (column j of A) at e_j.

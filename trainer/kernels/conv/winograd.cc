@@ -14,23 +14,22 @@ constexpr size_t kRows = SimdKernels::kRows;
 // cache.
 constexpr size_t kTaskTiles = 60;
 
-// All 36 transforms of the weights as one right-hand side; weight(source channel, result channel, w[9]).
+// All 36 transforms of the weights as one right-hand side; weight(source channel, result channel, i) is
+// element i of a kernel.
 template <typename Weight>
 PackedPanels PackWeights(const KernelContext& context, const Tiling& tiling, Weight weight) {
-  const size_t sources = tiling.source.channels, results = tiling.result.channels;
-  const AlignedBuffer buffer(sources * results * kProducts * sizeof(float));
-  float* const transformed = buffer.floats();
-  context.run_tasks(sources, [&](size_t source) {
-    for (size_t result = 0; result < results; ++result) {
-      float w[9];
-      weight(source, result, w);
-      TransformWeights(w, transformed + (source * results + result) * kProducts);
+  const auto transform = [&](size_t source, size_t first, size_t results, float* out, size_t stride) {
+    Scratch scratch(kWeights * Scratch::Bytes<float>(results));
+    const float* kernels[kWeights];
+    for (size_t i = 0; i < kWeights; ++i) {
+      float* const elements = scratch.Take<float>(results);
+      for (size_t r = 0; r < results; ++r) elements[r] = weight(source, first + r, i);
+      kernels[i] = elements;
     }
-  });
-  return PackedPanels(context, kProducts, sources, results,
-                      [&](size_t product, size_t source, size_t result) {
-                        return transformed[(source * results + result) * kProducts + product];
-                      });
+    context.simd.winograd_weights(results, kernels, out, stride);
+  };
+  return PackedPanels::OfDepths(context, kProducts, tiling.source.channels, tiling.result.channels,
+                                transform);
 }
 
 // Convolution of whole images by tiles.
@@ -128,8 +127,8 @@ bool WinogradPays(const Conv2dShape& s) {
 void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
                     const float* bias, float* y) {
   const Tiling tiling{InputShape(shape), OutputShape(shape), shape.pad_top, shape.pad_left};
-  const PackedPanels weights = PackWeights(context, tiling, [&](size_t in, size_t out, float* kernel) {
-    std::copy_n(w + (out * shape.in_channels + in) * 9, 9, kernel);
+  const PackedPanels weights = PackWeights(context, tiling, [&](size_t in, size_t out, size_t i) {
+    return w[(out * shape.in_channels + in) * kWeights + i];
   });
   TiledConvolution(context, tiling, weights).Run(shape.images, x, bias, y);
 }
@@ -138,9 +137,8 @@ void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, cons
 void WinogradConv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy,
                              const float* w, float* dx) {
   const Tiling tiling{OutputShape(shape), InputShape(shape), 2 - shape.pad_top, 2 - shape.pad_left};
-  const PackedPanels weights = PackWeights(context, tiling, [&](size_t out, size_t in, float* kernel) {
-    std::reverse_copy(w + (out * shape.in_channels + in) * 9, w + (out * shape.in_channels + in) * 9 + 9,
-                      kernel);
+  const PackedPanels weights = PackWeights(context, tiling, [&](size_t out, size_t in, size_t i) {
+    return w[(out * shape.in_channels + in) * kWeights + kWeights - 1 - i];
   });
   TiledConvolution(context, tiling, weights).Run(shape.images, dy, nullptr, dx);
 }

@@ -6,13 +6,14 @@
 
 namespace ort_ed {
 
-// What the parts of Winograd's convolution share: tiles and the transforms of weights.
+// What the parts of Winograd's convolution share.
 
 // The 36 parts of what is transformed lie a cache line further apart than needed: at equal distances of 4 KB
 // they would all share one set of the cache.
 constexpr size_t kCacheLine = 16;  // floats
 
 constexpr size_t kTile = 4, kPatch = 6, kProducts = kPatch * kPatch;
+constexpr size_t kWeights = 9;  // of a kernel
 
 // The tiles that cover a result image, and where its 6 x 6 patches lie in the source.
 struct Tiling {
@@ -48,11 +49,5 @@ struct Tiling {
     Square(result, t / columns() * kTile, t % columns() * kTile, kTile, pixels, outside, square);
   }
 };
-
-// u[36] = G * w[9] * G'.
-void TransformWeights(const float* w, float* u);
-
-// dw[9] = G' * du[36] * G.
-void TransformWeightGrad(const float* du, float* dw);
 
 }  // namespace ort_ed

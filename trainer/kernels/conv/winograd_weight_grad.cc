@@ -47,7 +47,7 @@ class TiledWeightGrad {
     if (dbias) bias.Finish(context_.simd, dbias);
     sum_.FinishParts();
     context_.run_tasks(shape_.out_channels,
-                       [&](size_t out) { Finish(out, dw + out * shape_.in_channels * 9); });
+                       [&](size_t out) { Finish(out, dw + out * shape_.in_channels * kWeights); });
   }
 
  private:
@@ -88,11 +88,13 @@ class TiledWeightGrad {
   }
 
   void Finish(size_t out, float* dw) const {
-    for (size_t in = 0; in < shape_.in_channels; ++in, dw += 9) {
-      float du[kProducts];
-      for (size_t product = 0; product < kProducts; ++product) du[product] = sum_.Row(product, out)[in];
-      TransformWeightGrad(du, dw);
-    }
+    Scratch scratch(Scratch::Bytes<float>(kWeights * shape_.in_channels));
+    float* const elements = scratch.Take<float>(kWeights * shape_.in_channels);
+    const float* du[kProducts];
+    for (size_t product = 0; product < kProducts; ++product) du[product] = sum_.Row(product, out);
+    context_.simd.winograd_weights_grad(shape_.in_channels, du, elements, shape_.in_channels);
+    for (size_t in = 0; in < shape_.in_channels; ++in)
+      for (size_t i = 0; i < kWeights; ++i) *dw++ = elements[i * shape_.in_channels + in];
   }
 
   const KernelContext& context_;

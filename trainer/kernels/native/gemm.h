@@ -44,6 +44,25 @@ class PackedPanels {
   PackedPanels(const KernelContext& context, size_t depth, size_t columns, const float* matrix,
                bool transposed);
 
+  // fill(d, first column, columns, out, stride) writes the elements (tap, d, first column ...) to
+  // out + tap * stride for all taps, possibly from several threads.
+  template <typename FillDepth>
+  static PackedPanels OfDepths(const KernelContext& context, size_t taps, size_t depth, size_t columns,
+                               const FillDepth& fill) {
+    PackedPanels packed(context.simd, taps, depth, columns);
+    const size_t stride = depth * packed.width_;
+    context.run_tasks(depth, [&](size_t d) {
+      for (size_t p = 0; p < packed.panels(); ++p) {
+        float* const out = packed.MutablePanel(p) + d * packed.width_;
+        const size_t used = packed.Used(p);
+        fill(d, p * packed.width_, used, out, stride);
+        for (size_t tap = 0; tap < taps; ++tap)
+          std::fill(out + tap * stride + used, out + tap * stride + packed.width_, 0.0f);
+      }
+    });
+    return packed;
+  }
+
   size_t taps() const { return taps_; }
   size_t depth() const { return depth_; }
   size_t columns() const { return columns_; }

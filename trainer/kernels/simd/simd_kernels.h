@@ -57,11 +57,13 @@ struct SimdKernels {
   void (*elementwise[8])(size_t count, const float* a, const float* b, float* out);
 
   // The transforms of winograd.h for one tile, on `channels` values a pixel; element i of a transformed tile
-  // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4.
+  // lies at i * stride. pixels: of the input 6 x 6, of the output 4 x 4, of the weights 3 x 3.
   void (*winograd_input)(size_t channels, const float* const* pixels, float* out, size_t out_stride);
   void (*winograd_output)(size_t channels, const float* in, size_t in_stride, const float* start,
                           float* const* pixels);
   void (*winograd_output_grad)(size_t channels, const float* const* pixels, float* out, size_t out_stride);
+  void (*winograd_weights)(size_t channels, const float* const* pixels, float* out, size_t out_stride);
+  void (*winograd_weights_grad)(size_t channels, const float* const* products, float* out, size_t out_stride);
 };
 
 // What this processor can run, the fastest first; the last is plain C++ that runs everywhere.

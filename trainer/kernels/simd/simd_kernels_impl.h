@@ -425,7 +425,9 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           {Add, Sub, Mul, Div, Sqrt, Sign, Abs, Relu},
           WinogradInput,
           WinogradOutput,
-          WinogradOutputGrad};
+          WinogradOutputGrad,
+          WinogradWeights,
+          WinogradWeightsGrad};
 }
 
 }  // namespace

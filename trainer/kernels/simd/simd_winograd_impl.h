@@ -38,6 +38,26 @@ inline void OutputGradTransform(const Floats in[4], Floats out[6]) {
   out[5] = in[3];
 }
 
+// out = G * in.
+inline void WeightTransform(const Floats in[3], Floats out[6]) {
+  const Floats even = (in[0] + in[2]) * (-1.0f / 6), odd = in[1] * (1.0f / 6);
+  const Floats even2 = in[0] * (1.0f / 24) + in[2] * (1.0f / 6), odd2 = in[1] * (1.0f / 12);
+  out[0] = in[0] * 0.25f;
+  out[1] = even - odd;
+  out[2] = even + odd;
+  out[3] = even2 + odd2;
+  out[4] = even2 - odd2;
+  out[5] = in[2];
+}
+
+// out = G' * in.
+inline void WeightGradTransform(const Floats in[6], Floats out[3]) {
+  const Floats even = (in[1] + in[2]) * (1.0f / 6), even2 = in[3] + in[4];
+  out[0] = in[0] * 0.25f - even + even2 * (1.0f / 24);
+  out[1] = (in[2] - in[1]) * (1.0f / 6) + (in[3] - in[4]) * (1.0f / 12);
+  out[2] = even2 * (1.0f / 6) - even + in[5];
+}
+
 // T * square * T' for a square of pixels, of which load(i) gives one and store(i, value) takes one.
 template <int From, int To, void (*Transform)(const Floats*, Floats*), typename LoadPixel,
           typename StorePixel>
@@ -77,6 +97,22 @@ void WinogradOutputGrad(size_t channels, const float* const* pixels, float* out,
   ForVectors(channels, [=](size_t c, int n) {
     TransformSquare<4, 6, OutputGradTransform>(
         [=](int i) { return LoadSome(pixels[i] + c, n); },
+        [=](int i, Floats v) { StoreSome(out + i * out_stride + c, v, n); });
+  });
+}
+
+void WinogradWeights(size_t channels, const float* const* weights, float* out, size_t out_stride) {
+  ForVectors(channels, [=](size_t c, int n) {
+    TransformSquare<3, 6, WeightTransform>(
+        [=](int i) { return LoadSome(weights[i] + c, n); },
+        [=](int i, Floats v) { StoreSome(out + i * out_stride + c, v, n); });
+  });
+}
+
+void WinogradWeightsGrad(size_t channels, const float* const* products, float* out, size_t out_stride) {
+  ForVectors(channels, [=](size_t c, int n) {
+    TransformSquare<6, 3, WeightGradTransform>(
+        [=](int i) { return LoadSome(products[i] + c, n); },
         [=](int i, Floats v) { StoreSome(out + i * out_stride + c, v, n); });
   });
 }
