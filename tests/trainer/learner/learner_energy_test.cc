@@ -1,6 +1,9 @@
 // The energy that a learner lends to samplers.
 
 #include <cmath>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -180,6 +183,33 @@ TEST(LearnerEnergy, DoesNotDependOnTheSizeOfParts) {
   const std::vector<float> states = RandomStates(5000, 10);
   const auto a = EnergiesOf(*whole.CurrentEnergy(), states), b = EnergiesOf(*parts.CurrentEnergy(), states);
   for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5);
+}
+
+// Samplers give each thread a group of chains, and the energy of a row must not tell.
+TEST(LearnerEnergy, ThreadsEvaluateSideBySide) {
+  for (const NetworkCase& network : Networks()) {
+    if (network.quadratic || network.bipartite) continue;
+    Learner learner(Prepare(network.model), Options(4), {kNegatives, false});
+    const auto energy = learner.CurrentEnergy(true);
+    const int64_t group = energy->rows_at_once(), dimension = energy->dimension();
+    ASSERT_GT(group, 0) << network.name;
+    const std::vector<float> states = RandomStates(6 * group, dimension);
+    const std::vector<double> whole = EnergiesOf(*energy, states);
+    std::vector<double> parts(whole.size());
+    std::vector<float> slopes(states.size());
+    {
+      std::vector<std::jthread> threads;
+      for (int64_t part = 0; part < 6; ++part)
+        threads.emplace_back([&, part, first = part * group] {
+          const std::span rows = std::span(states).subspan(first * dimension, group * dimension);
+          const std::span energies = std::span(parts).subspan(first, group);
+          if (part % 2 == 0) return energy->Energy(rows, energies);
+          energy->EnergyAndGradient(rows, energies,
+                                    std::span(slopes).subspan(first * dimension, group * dimension));
+        });
+    }
+    for (size_t i = 0; i < whole.size(); ++i) ASSERT_NEAR(parts[i], whole[i], 1e-5) << network.name;
+  }
 }
 
 // A validation of its own: the energy discrepancy of other batches than those of the steps.
