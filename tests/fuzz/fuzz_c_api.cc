@@ -64,8 +64,8 @@ class Session {
 
   // Loading takes a hundred times as long as all the calls: the model as it was is loaded once.
   static ort_ed_model* Unchanged(int64_t batch_rows) {
-    static std::map<int64_t, ort_ed_model*> models;
-    const auto [model, is_new] = models.try_emplace(batch_rows);
+    static auto* const models = new std::map<int64_t, ort_ed_model*>;  // never destroyed: nor are the models
+    const auto [model, is_new] = models->try_emplace(batch_rows);
     if (is_new) model->second = LoadMemory(Original(), batch_rows);
     return model->second;
   }
