@@ -69,7 +69,7 @@ struct Learner::Impl {
         kinds(StateNames(options.optimizer)),
         changing_kinds(kinds.size()),
         dimension(network.contract.dimension) {
-    if (!options.freeze_zeros.empty()) kinds.push_back(kZeroMaskKind);
+    if (options.keeps_zeros()) kinds.push_back(kZeroMaskKind);
     if (options.micro_batch < 0) throw OptionError("micro_batch", "must not be negative");
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
@@ -101,7 +101,7 @@ struct Learner::Impl {
 
   std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
     if (kind == "parameters" || kind == "average") return parameters;
-    if (kind == kZeroMaskKind) return ZeroMask(parameters, slots(), options.freeze_zeros);
+    if (kind == kZeroMaskKind) return ZeroMask(parameters, slots(), options);
     return std::vector<float>(parameters.size());
   }
 
