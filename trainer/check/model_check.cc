@@ -20,6 +20,7 @@
 #include "trainer/check/directional_slope.h"
 #include "trainer/check/double_evaluator.h"
 #include "trainer/check/rewrite_for_double.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/step_graph.h"
 
@@ -210,6 +211,7 @@ class Checker {
 
   void CheckRules() {
     check_.opset = GraphBuilder(model_, kPrefix).opset();
+    ExpandOperators(model_);
     check_.missing_rules = MissingRules(parameters_);
     check_.missing_input_rules = MissingRules({check_.input});
     GraphBuilder builder(model_, kPrefix);

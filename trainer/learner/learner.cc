@@ -7,6 +7,7 @@
 #include <map>
 
 #include "models/inspect/energy_degree.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/learner_energy.h"
 #include "trainer/learner/read_bipartite.h"
@@ -74,6 +75,7 @@ struct Learner::Impl {
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     bipartite = FindBipartiteTerms(network.model);
+    ExpandOperators(network.model);
     if (options.has_cpu_kernels()) {
       UseCpuKernels(network.model);
       ImportCpuKernels(network.model);  // gradients may have use for them where the network has none

@@ -11,6 +11,7 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/learner/parameter_choice.h"
 #include "trainer/objective/objective.h"
 #include "trainer/optimizer/optimizer.h"
@@ -408,7 +409,9 @@ std::vector<ParameterSlot> TrainedParameters(const PreparedModel& network,
   LearnerOptions options;
   options.frozen = frozen;
   options.buffers = FindRoles(network.model, {}).BufferNames();
-  return StepGraphs(network, options, {.negatives = 1}).slots();
+  PreparedModel expanded = network;
+  ExpandOperators(expanded.model);
+  return StepGraphs(expanded, options, {.negatives = 1}).slots();
 }
 
 int64_t TotalSize(const std::vector<ParameterSlot>& slots) {

@@ -67,6 +67,14 @@ constexpr OldForm kOldForms[] = {
      "{ v = Exp(m) y = BatchNormalization<epsilon = 0.1>(x, s, b, m, v) }"},
     {"Scatter", 9,
      "(float[3,4] x, float[1,4] u) => (float[3,4] y) <int64[1,4] i = {2, 0, 1, 2}> { y = Scatter(x, i, u) }"},
+    {"Upsample", 7,
+     "(float[N,1,2,3] x) => (float[N,1,4,6] y) { y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, "
+     "2.0]>(x) }"},
+    {"UpsampleInput", 9,
+     "(float[N,1,2,3] x) => (float[N,1,3,6] y) <float[4] s = {1.0, 1.0, 1.5, 2.0}> { y = Upsample<mode = "
+     "\"linear\">(x, s) }"},
+    {"Resize", 10,
+     "(float[N,1,4,4] x) => (float[N,1,2,6] y) <float[4] s = {1.0, 1.0, 0.5, 1.5}> { y = Resize(x, s) }"},
     {"PRelu", 7, "(float[N,3] x, float[3] a) => (float[N,3] y) { y = PRelu(x, a) }"},
     {"Reshape", 5 + 2, "(float[N,4] x) => (float[N,2,2] y) <int64[3] s = {0, 2, 2}> { y = Reshape(x, s) }"},
     {"Conv", 9,
@@ -164,11 +172,12 @@ TEST(PrepareModelTest, ANewModelIsLeftAsItIs) {
 
 TEST(PrepareModelTest, WhatHasNoEquivalentIsNamed) {
   onnx::ModelProto model = ParseModel(
-      "(float[N,1,2] x) => (float[N,1,4] y) { y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0]>(x) "
+      "(float[N,2,3] x, float[2] s) => (float[N,2,3] y) { y = BatchNormalization<spatial = 0>(x, s, s, s, s) "
       "}",
       7);
   ExpectError(
-      ErrorCode::kBadModel, [&] { PrepareForDifferentiation(model); }, "'y' (Upsample)", "opset 17");
+      ErrorCode::kBadModel, [&] { PrepareForDifferentiation(model); }, "'y' (BatchNormalization)",
+      "opset 17");
 }
 
 constexpr char kFunctionModel[] = R"(
