@@ -85,18 +85,15 @@ TEST(CheckCommand, TheReportIsPrintedEvenIfTheCheckFails) {
   EXPECT_EQ(json["missing_rules"][0]["operator"], "DFT");
 }
 
-// Gelu of com.microsoft has no rule; here only the input is behind it.
+// LRN has no rule; here only the input is behind it.
 onnx::ModelProto ModelWithoutInputGradient() {
   onnx::ModelProto model;
   model.mutable_graph()->set_name("no_input_gradient");
-  onnx::OperatorSetIdProto& contrib = *model.add_opset_import();
-  contrib.set_domain("com.microsoft");
-  contrib.set_version(1);
   GraphBuilder graph(model);
   const Value x = graph.Input("x", {{-1, 2}});
   const Value weights = graph.Parameter("weights", {{2}}, {{0.5, -1}});
-  const Value h = graph.NodeWithOutputs("Gelu", {{x}}, 1, {}, "com.microsoft")[0];
-  graph.Output(graph.Named(MatMul(h, weights), "energy"), {{-1}});
+  const Value h = Op("LRN", {Reshape(x, {{-1, 2, 1, 1}})}, {{"size", int64_t{1}}});
+  graph.Output(graph.Named(MatMul(Reshape(h, {{-1, 2}}), weights), "energy"), {{-1}});
   return model;
 }
 
@@ -105,7 +102,7 @@ TEST(CheckCommand, AModelMayDoWithoutInputGradient) {
   const std::string path = Written(folder, ModelWithoutInputGradient());
   const CommandResult text = RunOrtEd({"check", path});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("com.microsoft.Gelu"));
+  EXPECT_THAT(text.out, HasSubstr("LRN"));
   EXPECT_THAT(text.out, HasSubstr("can be trained"));
   EXPECT_THAT(text.out, HasSubstr("gradient-guided samplers need --gradient differences"));
   const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
@@ -152,6 +149,24 @@ TEST(CheckCommand, WhatNoGradientSeesIsNamed) {
   const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
   EXPECT_EQ(json["input_gradient"], false);
   EXPECT_EQ(json["blind_spots"], nlohmann::json({{{"node", "state"}, {"operator", "Cast"}}}));
+}
+
+TEST(CheckCommand, WhatIsNotTrainedIsListed) {
+  const TempDir folder;
+  const std::string path = folder.path() / "scaled.onnx";
+  std::ofstream(path, std::ios::binary) << ModelFromText(R"(<ir_version: 8, opset_import: ["": 17]>
+      scaled (float[batch, 3] x) => (float[batch] energy)
+      <float[3] w = {0.3, -0.7, 1.1}, float scale = {0.125}> {
+        a = Mul(x, scale) b = Tanh(a) energy = MatMul(b, w) })");
+  const CommandResult result = RunOrtEd({"check", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("not trained, unless --trainable names them:\n  scale: a number"));
+  const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);
+  EXPECT_EQ(json["not_trained"][0]["tensor"], "scale");
+  const auto all = nlohmann::json::parse(RunOrtEd({"check", path, "--json", "--trainable", "scale"}).out);
+  EXPECT_TRUE(all["not_trained"].empty());
+  EXPECT_EQ(all["gradients"].size(), 3u);
+  EXPECT_THAT(RunOrtEd({"check", path, "--frozen", "nothing"}).err, HasSubstr("which no parameter"));
 }
 
 TEST(CheckCommand, BadInput) {

@@ -11,15 +11,20 @@
 
 namespace ort_ed {
 
-// On what gradients are compared.
+// On what gradients are compared, and of which parameters.
 struct GradientCheckOptions {
   int64_t rows = ModelCheckOptions().rows;
   uint64_t seed = ModelCheckOptions().seed;
+  std::vector<std::string> frozen;
+  std::vector<std::string> trainable;
 
   static void Describe(Declare<GradientCheckOptions>& declare) {
     using O = GradientCheckOptions;
     declare("rows", &O::rows, "[1, inf)", "random binary rows on which gradients are compared");
     declare("seed", &O::seed, "[0, inf)", "of the random rows and directions");
+    declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
+    declare("trainable", &O::trainable, "PATTERN,...",
+            "patterns of initialisers that are trained though they look like constants");
   }
 };
 

@@ -8,6 +8,7 @@
 #include "ort_ed/error.h"
 #include "runtime/session.h"
 #include "tools/jobs/stopwatch.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/graph/inline_functions.h"
 
 namespace ort_ed {
@@ -76,7 +77,9 @@ InspectResult Inspect(const LoadedModel& model) {
   InlineFunctions(proto);
   result.summary = Summarise(proto, model.name(), ShapesOfOneRow(proto, contract, model.name()));
   for (const OperatorSummary& op : result.summary.operators)
-    result.differentiability.push_back(Classify(op.domain, op.op, result.summary.opset));
+    result.differentiability.push_back(IsExpanded(op.domain, op.op)
+                                           ? Differentiability::kRule
+                                           : Classify(op.domain, op.op, result.summary.opset));
   result.blind_spots = KnownBlindSpots(model);
   result.seconds = stopwatch.Seconds();
   return result;

@@ -9,6 +9,7 @@
 #include "ort_ed/metadata.h"
 #include "runtime/support/encoding/base64.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/graph/prepare_model.h"
 
 namespace ort_ed {
@@ -49,6 +50,7 @@ onnx::ModelProto InputGradientFragment(const onnx::ModelProto& energy_model) {
 
 void AttachInputGradient(onnx::ModelProto& energy_model) {
   PrepareForDifferentiation(energy_model);
+  ExpandOperators(energy_model);
   const std::string bytes = InputGradientFragment(energy_model).SerializeAsString();
   SetMetadata(energy_model, metadata_key::kGradientFragment, Base64Encode(std::as_bytes(std::span(bytes))));
 }

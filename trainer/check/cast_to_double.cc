@@ -2,13 +2,22 @@
 
 #include <onnx/defs/tensor_proto_util.h>
 
+#include "trainer/graph/half_parameters.h"
+
 namespace ort_ed {
 namespace {
 
+bool IsNarrow(int64_t type) {
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 ||
+         type == onnx::TensorProto::BFLOAT16;
+}
+
 void ToDouble(onnx::TensorProto& tensor) {
-  if (tensor.data_type() != onnx::TensorProto::FLOAT) return;
-  const std::vector<float> values = onnx::ParseData<float>(&tensor);
+  if (!IsNarrow(tensor.data_type())) return;
+  const bool is_float = tensor.data_type() == onnx::TensorProto::FLOAT;
+  const std::vector<float> values = is_float ? onnx::ParseData<float>(&tensor) : ReadAsFloats(tensor);
   tensor.clear_raw_data();
+  tensor.clear_int32_data();
   tensor.clear_float_data();
   tensor.set_data_type(onnx::TensorProto::DOUBLE);
   tensor.mutable_double_data()->Add(values.begin(), values.end());
@@ -16,14 +25,14 @@ void ToDouble(onnx::TensorProto& tensor) {
 
 void ToDouble(onnx::ValueInfoProto& info) {
   auto* type = info.mutable_type()->mutable_tensor_type();
-  if (type->elem_type() == onnx::TensorProto::FLOAT) type->set_elem_type(onnx::TensorProto::DOUBLE);
+  if (IsNarrow(type->elem_type())) type->set_elem_type(onnx::TensorProto::DOUBLE);
 }
 
 void ToDouble(onnx::GraphProto& graph);
 
 void ToDouble(onnx::NodeProto& node, onnx::AttributeProto& attribute) {
   const bool names_type = attribute.name() == "to" || attribute.name() == "dtype";
-  if (names_type && attribute.i() == onnx::TensorProto::FLOAT) attribute.set_i(onnx::TensorProto::DOUBLE);
+  if (names_type && IsNarrow(attribute.i())) attribute.set_i(onnx::TensorProto::DOUBLE);
   const bool is_number = attribute.name() == "value_float" || attribute.name() == "value_floats";
   if (node.op_type() == "Constant" && is_number) {
     onnx::TensorProto tensor;

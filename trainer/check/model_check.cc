@@ -10,6 +10,8 @@
 
 #include <onnx/defs/tensor_proto_util.h>
 
+#include "models/graph/attributes.h"
+#include "models/graph/tensors.h"
 #include "models/inspect/model_summary.h"
 #include "ort_ed/random.h"
 #include "runtime/session.h"
@@ -18,6 +20,7 @@
 #include "trainer/check/directional_slope.h"
 #include "trainer/check/double_evaluator.h"
 #include "trainer/check/rewrite_for_double.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/graph/prepare_model.h"
 #include "trainer/learner/step_graph.h"
 
@@ -47,8 +50,7 @@ Tensor RandomRows(int64_t rows, int64_t dimension, uint64_t seed) {
 }
 
 // The trained tensors become inputs, so that differences can be taken. Returns their values.
-Tensors FreeParameters(onnx::ModelProto& model) {
-  const std::vector<std::string> names = ParameterNames(model);
+Tensors FreeParameters(onnx::ModelProto& model, const std::vector<std::string>& names) {
   const std::set<std::string> trained(names.begin(), names.end());
   Tensors values;
   onnx::GraphProto& graph = *model.mutable_graph();
@@ -71,6 +73,19 @@ Tensors FreeParameters(onnx::ModelProto& model) {
   return values;
 }
 
+// Of the narrowest type of floating point that the model computes in.
+double CoarsestRoundoff(const onnx::ModelProto& model) {
+  double roundoff = 0x1p-24;
+  const auto note = [&](int64_t type) {
+    if (type == onnx::TensorProto::FLOAT16) roundoff = std::max(roundoff, 0x1p-11);
+    if (type == onnx::TensorProto::BFLOAT16) roundoff = std::max(roundoff, 0x1p-8);
+  };
+  VisitTensors(model, [&](const onnx::TensorProto& tensor) { note(tensor.data_type()); });
+  for (const auto& node : model.graph().node())
+    if (const auto* to = FindAttribute(node, "to"); to != nullptr && node.op_type() == "Cast") note(to->i());
+  return roundoff;
+}
+
 void KeepOnlyOutput(onnx::GraphProto& graph, const std::string& output) {
   onnx::ValueInfoProto kept;
   for (const auto& info : graph.output()) {
@@ -90,7 +105,9 @@ class Checker {
     check_.dimension = contract.dimension;
     PrepareForDifferentiation(model_);
     KeepOnlyOutput(*model_.mutable_graph(), check_.output);
-    here_.point = FreeParameters(model_);
+    check_.roles = WidenAndFindRoles(model_, options.trainable);
+    roundoff_ = CoarsestRoundoff(model_);
+    here_.point = FreeParameters(model_, ParameterNames(model_, options.frozen, check_.roles.BufferNames()));
     here_.point[check_.input] = RandomRows(options.rows, contract.dimension, options.seed);
     for (const auto& [tensor, value] : here_.point) {
       wanted_.push_back(tensor);
@@ -164,12 +181,18 @@ class Checker {
     return gradients;
   }
 
+  // What two ways to compute an energy may differ by.
+  double EnergyTolerance() const {
+    const double relative = std::max(1e-4, 8 * roundoff_);
+    return relative * (1 + energy_scale_ / static_cast<double>(options_.rows));
+  }
+
   // An energy is a function of its own row: the same alone as among others.
   void CheckRowsAlone(const Evaluator& energies, const Tensor& energy) {
     Tensors alone = here_.point;
     Tensor& row = alone.at(check_.input);
     row.shape[0] = 1;
-    const double tolerance = 1e-4 * (1 + energy_scale_ / static_cast<double>(options_.rows));
+    const double tolerance = EnergyTolerance();
     for (int64_t i = 0; i < options_.rows; ++i) {
       const auto first = here_.point.at(check_.input).values.begin() + i * check_.dimension;
       row.values.assign(first, first + check_.dimension);
@@ -188,6 +211,7 @@ class Checker {
 
   void CheckRules() {
     check_.opset = GraphBuilder(model_, kPrefix).opset();
+    ExpandOperators(model_);
     check_.missing_rules = MissingRules(parameters_);
     check_.missing_input_rules = MissingRules({check_.input});
     GraphBuilder builder(model_, kPrefix);
@@ -226,7 +250,11 @@ class Checker {
 
   void CheckThatSomethingIsTrained() {
     if (!check_.problems.empty() || !here_.gradients.empty()) return;
-    check_.problems.emplace_back("there is nothing to train: no float initialiser influences the energy");
+    check_.problems.emplace_back(here_.point.size() > 1 || check_.roles.buffers.empty()
+                                     ? "there is nothing to train: no float initialiser influences the energy"
+                                     : "there is nothing to train: all float initialisers look like "
+                                       "constants; `trainable` names those "
+                                       "that are parameters");
   }
 
   void CompareGradients() {
@@ -250,7 +278,7 @@ class Checker {
       auto precise = std::make_unique<Evaluator>(InDoublePrecision(rewritten), name_);
       const std::vector<double> expected = Energies(*energies_, here_.point);
       const std::vector<double> energy = Energies(*precise, here_.point);
-      const double tolerance = 1e-4 * (1 + energy_scale_ / static_cast<double>(options_.rows));
+      const double tolerance = EnergyTolerance();
       for (size_t i = 0; i < expected.size(); ++i) {
         if (!(std::abs(energy[i] - expected[i]) <= tolerance)) return nullptr;
       }
@@ -366,19 +394,19 @@ class Checker {
     return direction;
   }
 
-  // A gradient in float is a sum of products, each rounded by 2^-24 in each of the layers behind it. Where
+  // A gradient is a sum of products, each rounded (by 2^-24 in float) in each of the layers behind it. Where
   // the products cancel, as they do for a bias before a normalisation, this rounding is all that is left; and
   // the products are about as large as the largest gradient. Errors below 64 roundings say nothing, nor,
   // where all gradients cancel, do those below 4 roundings of the energies.
   double SmallestNorm(const Place& place, double tolerance) const {
-    return std::max(0x1p-22 * (1 + energy_scale_), 0x1p-18 * Largest(place)) / tolerance;
+    return std::max(4 * roundoff_ * (1 + energy_scale_), 64 * roundoff_ * Largest(place)) / tolerance;
   }
 
   GradientComparison CompareAt(const Place& place, const Evaluator& energies,
                                const std::string& tensor) const {
     GradientComparison result{.tensor = tensor, .size = Size(tensor)};
     const std::vector<double>& gradient = place.gradients.at(kPrefix + tensor).values;
-    const double tolerance = check_.in_double ? 1e-3 : 1e-2;
+    const double tolerance = std::max(check_.in_double ? 1e-3 : 1e-2, 32 * roundoff_);
     const double norm = std::max(Norm(gradient), SmallestNorm(place, tolerance));
     result.tolerance = tolerance;
     bool differs = false, on_kink = false;
@@ -395,7 +423,9 @@ class Checker {
       constexpr double kMeaningless = 0.3;
       if (!(error <= allowed)) {
         differs = true;
-        on_kink = on_kink || line.HasKink(numeric.step, error * norm);
+        // The energy may not be defined on one side, as that of x^1.5 below 0.
+        const bool at_edge = !std::isfinite(numeric.value) && std::isfinite(analytic);
+        on_kink = on_kink || at_edge || line.HasKink(numeric.step, error * norm);
       } else if (allowed > kMeaningless) {
         result.verdict = GradientVerdict::kUncertain;
       }
@@ -413,10 +443,11 @@ class Checker {
       for (size_t i = 0; i < values.size(); ++i) values[i] += distance * direction[i];
       return Objective(energies, moved);
     };
-    const double epsilon = check_.in_double ? 0x1p-52 : 0x1p-23;
+    const double epsilon = check_.in_double ? 0x1p-52 : 2 * roundoff_;
     return {value, TypicalSize(point.at(tensor).values), energy_scale_ * epsilon, check_.in_double};
   }
 
+  double roundoff_ = 0x1p-24;
   const std::string name_;
   const ModelCheckOptions options_;
   onnx::ModelProto model_;  // prepared; parameters are inputs

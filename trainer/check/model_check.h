@@ -8,13 +8,16 @@
 #include <onnx/onnx_pb.h>
 
 #include "trainer/autodiff/blind_spots.h"
+#include "trainer/learner/parameter_choice.h"
 
 namespace ort_ed {
 
 struct ModelCheckOptions {
   int64_t rows = 4;  // random binary inputs
   uint64_t seed = 0;
-  int directions = 2;  // random directions a tensor
+  int directions = 2;                       // random directions a tensor
+  std::vector<std::string> frozen = {};     // patterns of parameters that are not trained
+  std::vector<std::string> trainable = {};  // patterns of what is trained whatever it looks like
   // Called after each tensor whose gradient was compared, of so many; may throw to stop.
   std::function<void(int64_t done, int64_t total)> on_progress = {};
 };
@@ -46,10 +49,11 @@ struct ModelCheck {
   std::string input, output;
   int64_t dimension = 0;
   int64_t opset = 0;
+  ParameterRoles roles;                          // what is not trained, or not freely
   std::vector<MissingRule> missing_rules;        // on the way to a parameter
   std::vector<MissingRule> missing_input_rules;  // on the way to the input only
   std::vector<BlindSpot> blind_spots;            // where the input gradient does not see the energy
-  std::vector<GradientComparison> gradients;     // of the input and of each float initialiser
+  std::vector<GradientComparison> gradients;     // of the input and of each parameter
   bool in_double = false;                        // differences were taken in double precision
   std::vector<std::string> problems;             // everything else that is wrong, as sentences
   std::vector<std::string> input_problems;       // what is wrong with the input gradient only

@@ -150,9 +150,14 @@ void FindUnknownRanks(onnx::ModelProto& probe, TensorInfos& infos) {
   }
 }
 
+// A symbol that our own operators make up (ShapeInference of cpu_op.h) says as little as none.
+bool HasName(const Extent& extent) {
+  return !extent.symbol.empty() && !extent.symbol.starts_with("ort_ed_unknown_");
+}
+
 bool IsUnknown(const TensorInfo& info) {
   return !info.has_rank || std::any_of(info.shape.begin(), info.shape.end(), [](const Extent& extent) {
-    return !extent.known() && extent.symbol.empty();
+    return !extent.known() && !HasName(extent);
   });
 }
 

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "models/graph/graph_builder.h"
 #include "ort_ed/error.h"
-#include "trainer/graph/graph_names.h"
+#include "trainer/graph/fold/fold_constants.h"
 #include "trainer/graph/inline_functions.h"
+#include "trainer/graph/keep_rows.h"
+#include "trainer/graph/part_initialisers.h"
 #include "trainer/graph/raise_opset.h"
+#include "trainer/graph/tidy_model.h"
 
 namespace ort_ed {
 namespace {
@@ -30,55 +32,6 @@ void RemoveInitializersFromInputs(onnx::ModelProto& model) {
   model.set_ir_version(std::max<int64_t>(model.ir_version(), GraphBuilder::kIrVersion));
 }
 
-class TopologicalOrder {
- public:
-  explicit TopologicalOrder(onnx::GraphProto& graph) : graph_(graph), state_(graph.node_size(), kNew) {
-    for (int i = 0; i < graph.node_size(); ++i) {
-      for (const auto& output : graph.node(i).output()) producer_[output] = i;
-    }
-    producer_.erase("");
-  }
-
-  void Sort() {
-    for (int i = 0; i < graph_.node_size(); ++i) Visit(i);
-    if (std::is_sorted(order_.begin(), order_.end())) return;
-    google::protobuf::RepeatedPtrField<onnx::NodeProto> sorted;
-    for (int i : order_) *sorted.Add() = graph_.node(i);
-    graph_.mutable_node()->Swap(&sorted);
-  }
-
- private:
-  enum State { kNew, kOpen, kDone };
-
-  // Depth first with a stack of its own: a graph may be deeper than the program's stack.
-  void Visit(int root) {
-    std::vector<int> stack = {root};
-    while (!stack.empty()) {
-      const int i = stack.back();
-      if (state_[i] != kNew) {
-        stack.pop_back();
-        if (state_[i] == kOpen) order_.push_back(i), state_[i] = kDone;
-        continue;
-      }
-      state_[i] = kOpen;
-      const std::vector<std::string> reads = TensorsRead(graph_.node(i));
-      for (auto read = reads.rbegin(); read != reads.rend(); ++read) {
-        const auto producer = producer_.find(*read);
-        if (producer == producer_.end() || producer->second == i) continue;
-        if (state_[producer->second] == kOpen) {
-          throw Error(ErrorCode::kBadModel, "the graph has a cycle through the tensor '" + *read + "'.");
-        }
-        if (state_[producer->second] == kNew) stack.push_back(producer->second);
-      }
-    }
-  }
-
-  onnx::GraphProto& graph_;
-  std::vector<State> state_;
-  std::unordered_map<std::string, int> producer_;
-  std::vector<int> order_;
-};
-
 }  // namespace
 
 PreparedModel Prepare(onnx::ModelProto model, const std::string& name) {
@@ -89,10 +42,14 @@ PreparedModel Prepare(onnx::ModelProto model, const std::string& name) {
 
 void PrepareForDifferentiation(onnx::ModelProto& model) {
   ++preparations;
+  TidyModel(model);
   RaiseOpset(model);
   InlineFunctions(model);
   RemoveInitializersFromInputs(model);
-  TopologicalOrder(*model.mutable_graph()).Sort();
+  SortNodes(model);
+  PartInitialisers(model);
+  FoldConstants(model);
+  KeepRows(model);
 }
 
 int64_t PreparationCount() { return preparations; }

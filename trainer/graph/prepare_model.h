@@ -10,7 +10,8 @@
 namespace ort_ed {
 
 // An energy model in the form that can be differentiated: newest opset, no functions, initialisers that are
-// no inputs, nodes in order. It computes what it did before.
+// no inputs and stand for one parameter each, nodes in order, what is constant as
+// numbers. It computes what it did before.
 struct PreparedModel {
   onnx::ModelProto model;
   EnergyContract contract;

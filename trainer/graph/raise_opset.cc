@@ -39,6 +39,14 @@ struct Rewriter {
     return node.output(0);
   }
 
+  std::string Floats(const google::protobuf::RepeatedField<float>& values) {
+    onnx::TensorProto tensor;
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(values.size());
+    *tensor.mutable_float_data() = values;
+    return Constant(tensor);
+  }
+
   std::string Ints(const google::protobuf::RepeatedField<int64_t>& values) {
     onnx::TensorProto tensor;
     tensor.set_data_type(onnx::TensorProto::INT64);
@@ -183,6 +191,25 @@ void OfMatrix(Rewriter& out, onnx::NodeProto node) {
   append("Reshape", {result->output(0), shape->output(0)})->set_output(0, y);
 }
 
+void AddText(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(value);
+}
+
+// Upsample, and Resize as it was before opset 11: x and scales, counted from the corner.
+void Resize(Rewriter& out, onnx::NodeProto node) {
+  const onnx::AttributeProto attribute = Take(node, "scales");
+  const std::string scales = node.input_size() > 1 ? node.input(1) : out.Floats(attribute.floats());
+  SetInput(node, 1, "");
+  SetInput(node, 2, scales);
+  node.set_op_type("Resize");
+  AddText(node, "coordinate_transformation_mode", "asymmetric");
+  AddText(node, "nearest_mode", "floor");
+  *out.nodes.Add() = node;
+}
+
 void NoEquivalent(Rewriter&, onnx::NodeProto node) { Fail(node, "it has no equivalent in newer opsets"); }
 
 // An operator whose form of before `opset` needs rewriting.
@@ -207,8 +234,8 @@ constexpr std::array kAdapters = {
     Adapter{"Dropout", 12, Dropout},
     Adapter{"BatchNormalization", 14, BatchNormalization},
     Adapter{"Scatter", std::numeric_limits<int64_t>::max(), Scatter},
-    Adapter{"Upsample", std::numeric_limits<int64_t>::max(), NoEquivalent},
-    Adapter{"Resize", 11, NoEquivalent},
+    Adapter{"Upsample", std::numeric_limits<int64_t>::max(), Resize},
+    Adapter{"Resize", 11, Resize},
     Adapter{"Scan", 9, NoEquivalent},
 };
 

@@ -9,6 +9,7 @@
 
 #include "models/inspect/energy_degree.h"
 #include "runtime/support/parallel_for.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/learner_energy.h"
 #include "trainer/learner/read_bipartite.h"
@@ -78,12 +79,13 @@ struct Learner::Impl {
         kinds(StateNames(options.optimizer)),
         changing_kinds(kinds.size()),
         dimension(network.contract.dimension) {
-    if (!options.freeze_zeros.empty()) kinds.push_back(kZeroMaskKind);
+    if (options.keeps_zeros()) kinds.push_back(kZeroMaskKind);
     if (options.micro_batch < 0) throw OptionError("micro_batch", "must not be negative");
     const int degree = EnergyDegree(network.model).value_or(0);
     quadratic = dimension <= kMostCoupled && (degree == 1 || degree == 2);
     bipartite = FindBipartiteTerms(network.model);
     if (options.device.provider == "cpu") rows_of_thread = RowsOfThread(network.model);
+    ExpandOperators(network.model);
     if (options.has_cpu_kernels()) {
       UseCpuKernels(network.model);
       ImportCpuKernels(network.model);  // gradients may have use for them where the network has none
@@ -111,7 +113,7 @@ struct Learner::Impl {
 
   std::vector<float> InitialState(const std::string& kind, const std::vector<float>& parameters) const {
     if (kind == "parameters" || kind == "average") return parameters;
-    if (kind == kZeroMaskKind) return ZeroMask(parameters, slots(), options.freeze_zeros);
+    if (kind == kZeroMaskKind) return ZeroMask(parameters, slots(), options);
     return std::vector<float>(parameters.size());
   }
 

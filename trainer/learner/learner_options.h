@@ -32,6 +32,9 @@ struct LearnerOptions {
   OptimizerOptions optimizer = {};
   std::vector<std::string> frozen = {};        // patterns of parameters that are not trained
   std::vector<std::string> freeze_zeros = {};  // patterns of parameters whose zeros at the start stay zeros
+  // What FindRoles() says of a user's model; without the first, only BatchNormalization has buffers.
+  std::optional<std::vector<std::string>> buffers = {};
+  std::vector<std::string> masked = {};  // as freeze_zeros, by name
   DropoutOptions dropout = {};
   std::string tensor = {};  // of the network, which Learner::CurrentTensor() computes
 
@@ -40,11 +43,11 @@ struct LearnerOptions {
   int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
   bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
 
+  bool keeps_zeros() const { return !freeze_zeros.empty() || !masked.empty(); }
   bool has_cpu_kernels() const { return cpu_kernels && device.provider == "cpu"; }
 };
 
-// The state vector that no step changes: 0 for entries that LearnerOptions::freeze_zeros keeps at zero,
-// else 1.
+// The state vector that no step changes: 0 for entries that LearnerOptions keeps at zero, else 1.
 inline constexpr char kZeroMaskKind[] = "support";
 
 // Which of `names` any of the patterns selects. Throws OptionError of `key`, listing the names, for a pattern

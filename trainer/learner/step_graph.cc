@@ -11,6 +11,8 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "trainer/autodiff/differentiate.h"
+#include "trainer/expand/expand_operators.h"
+#include "trainer/learner/parameter_choice.h"
 #include "trainer/objective/objective.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/passes/channels_last.h"
@@ -24,20 +26,6 @@ using step_tensor::StateTensorName;
 constexpr char kPrefix[] = "ort_ed/";
 
 [[noreturn]] void BadModel(const std::string& message) { throw Error(ErrorCode::kBadModel, message); }
-
-// Means and variances that BatchNormalization takes from its data elsewhere: a gradient step may well make a
-// variance negative.
-std::set<std::string> Statistics(const onnx::ModelProto& model) {
-  std::set<std::string> statistics, others;
-  for (const auto& node : model.graph().node()) {
-    for (int i = 0; i < node.input_size(); ++i) {
-      const bool statistic = node.op_type() == "BatchNormalization" && i >= 3;
-      (statistic ? statistics : others).insert(node.input(i));
-    }
-  }
-  for (const std::string& name : others) statistics.erase(name);
-  return statistics;
-}
 
 onnx::TensorProto& Initializer(onnx::ModelProto& model, const std::string& name) {
   if (onnx::TensorProto* tensor = FindInitialiser(model, name)) return *tensor;
@@ -322,7 +310,7 @@ class StepGraphs::Assembly {
 
   // Enough to keep zeros: without a gradient nothing moves them, neither moments nor decay nor average.
   Value Masked(const Value& gradient) {
-    return options_.freeze_zeros.empty() ? gradient : gradient * Flat(StateTensorName(kZeroMaskKind));
+    return options_.keeps_zeros() ? gradient * Flat(StateTensorName(kZeroMaskKind)) : gradient;
   }
 
   PenaltyValues AllPenalties() {
@@ -358,15 +346,12 @@ class StepGraphs::Assembly {
 namespace {
 
 // What may be trained, whether it has influence or not.
-std::vector<ParameterSlot> Candidates(const onnx::ModelProto& model, const std::vector<std::string>& frozen) {
-  const std::vector<std::string> names = ParameterNames(model);
-  const std::vector<bool> is_frozen = Select(names, frozen, "frozen");
+std::vector<ParameterSlot> Candidates(const onnx::ModelProto& model, const LearnerOptions& options) {
   std::vector<ParameterSlot> slots;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (is_frozen[i]) continue;
-    const onnx::TensorProto& tensor = Initializer(model, names[i]);
+  for (const std::string& name : ParameterNames(model, options.frozen, options.buffers)) {
+    const onnx::TensorProto& tensor = Initializer(model, name);
     slots.push_back(
-        {names[i], {tensor.dims().begin(), tensor.dims().end()}, TotalSize(slots), ElementCount(tensor)});
+        {name, {tensor.dims().begin(), tensor.dims().end()}, TotalSize(slots), ElementCount(tensor)});
   }
   return slots;
 }
@@ -391,7 +376,7 @@ StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& optio
   CheckOptions(options_.optimizer);
   CheckOptions(options_.penalties);
   differentiated_ =
-      std::make_unique<Assembly>(network_, options_, batch_, Candidates(network_.model, options_.frozen));
+      std::make_unique<Assembly>(network_, options_, batch_, Candidates(network_.model, options_));
   differentiated_->AddLoss(/*training=*/true);
   differentiated_->AddGradients();
   slots_ = differentiated_->slots();
@@ -423,22 +408,14 @@ std::vector<ParameterSlot> TrainedParameters(const PreparedModel& network,
                                              const std::vector<std::string>& frozen) {
   LearnerOptions options;
   options.frozen = frozen;
-  return StepGraphs(network, options, {.negatives = 1}).slots();
+  options.buffers = FindRoles(network.model, {}).BufferNames();
+  PreparedModel expanded = network;
+  ExpandOperators(expanded.model);
+  return StepGraphs(expanded, options, {.negatives = 1}).slots();
 }
 
 int64_t TotalSize(const std::vector<ParameterSlot>& slots) {
   return slots.empty() ? 0 : slots.back().offset + slots.back().size;
-}
-
-std::vector<std::string> ParameterNames(const onnx::ModelProto& model) {
-  const std::set<std::string> statistics = Statistics(model);
-  std::vector<std::string> names;
-  for (const auto& tensor : model.graph().initializer()) {
-    if (tensor.data_type() == onnx::TensorProto::FLOAT && ElementCount(tensor) > 0 &&
-        !statistics.contains(tensor.name()))
-      names.push_back(tensor.name());
-  }
-  return names;
 }
 
 std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots) {
@@ -461,8 +438,10 @@ std::vector<float> PenaltyVector(double strength, const std::vector<std::string>
 }
 
 std::vector<float> ZeroMask(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
-                            const std::vector<std::string>& freeze_zeros) {
-  const std::vector<bool> selected = Select(ListNames(slots), freeze_zeros, "freeze_zeros_parameters");
+                            const LearnerOptions& options) {
+  std::vector<bool> selected = Select(ListNames(slots), options.freeze_zeros, "freeze_zeros_parameters");
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (std::ranges::count(options.masked, slots[i].name) > 0) selected[i] = true;
   std::vector<float> mask(parameters.size(), 1);
   for (size_t i = 0; i < slots.size(); ++i) {
     const auto end = static_cast<size_t>(slots[i].offset + slots[i].size);

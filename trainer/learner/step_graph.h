@@ -21,9 +21,6 @@ struct ParameterSlot {
   int64_t size = 0;
 };
 
-// The initialisers that may be trained: those of floats, but for the statistics of BatchNormalization.
-std::vector<std::string> ParameterNames(const onnx::ModelProto& model);
-
 std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 
 // Names of the graphs' inputs and outputs. Parameters are called as in the energy model, their gradients
@@ -34,7 +31,7 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 //   dropout      float [rows, units] for each layer of LearnerOptions::dropout, in the graphs with gradients
 //   control      float [kControlSize]: what changes from step to step, see ControlVector()
 //   state        float [P] each
-//   support      float [P]: see kZeroMaskKind; only if LearnerOptions::freeze_zeros
+//   support      float [P]: see kZeroMaskKind; only if LearnerOptions::keeps_zeros()
 //   gradient     float [P]: all gradients as one vector
 //   weight_decay, l1  float [P]: strengths of the penalties, only where they differ (PenaltyVector())
 //   losses       float [3]: loss, mean energy of the positives, mean energy of the negatives
@@ -93,8 +90,7 @@ class StepGraphs {
   StepGraphs(const StepGraphs&) = delete;
   StepGraphs& operator=(const StepGraphs&) = delete;
 
-  // What is trained: the float initialisers that influence the energy, but those that are frozen and the
-  // statistics of BatchNormalization; in the order of the flat vectors.
+  // What is trained: those of ParameterNames() that influence the energy, in the order of the flat vectors.
   const std::vector<ParameterSlot>& slots() const;
 
   // The graphs with gradients of parameters (kStep, kGradient, kAccumulate) share the one differentiation:
@@ -112,7 +108,7 @@ class StepGraphs {
   std::unique_ptr<Assembly> differentiated_;
 };
 
-// What StepGraphs would train of a model that is prepared.
+// What a training of a model that is prepared would train where nothing more is said: no buffers.
 std::vector<ParameterSlot> TrainedParameters(const PreparedModel& network,
                                              const std::vector<std::string>& frozen);
 
@@ -126,7 +122,7 @@ std::vector<float> PenaltyVector(double strength, const std::vector<std::string>
 // The state vector kZeroMaskKind for a training that starts from `parameters`. Throws OptionError for a
 // pattern that selects nothing.
 std::vector<float> ZeroMask(const std::vector<float>& parameters, const std::vector<ParameterSlot>& slots,
-                            const std::vector<std::string>& freeze_zeros);
+                            const LearnerOptions& options);
 
 // The values of `control` for one step: 1 / number of groups of the whole batch, and the members of
 // StepControl.

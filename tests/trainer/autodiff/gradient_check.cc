@@ -73,7 +73,10 @@ TestTensor ReadValue(const Ort::Value& value) {
 
 onnx::ModelProto ParseModel(const std::string& text, int64_t opset) {
   const bool has_header = text.find('<') < text.find('(');
-  const std::string header = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]>\ntest ";
+  const std::string contrib =
+      text.find("com.microsoft.") == std::string::npos ? "" : ", \"com.microsoft\" : 1";
+  const std::string header =
+      "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + contrib + "]>\ntest ";
   onnx::ModelProto model;
   const std::string whole = has_header ? text : header + text;
   const auto status = onnx::OnnxParser::Parse(model, whole.c_str());

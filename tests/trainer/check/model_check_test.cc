@@ -5,6 +5,7 @@
 #include "models/architectures/energy_spec.h"
 #include "tests/support/error_matchers.h"
 #include "tests/trainer/autodiff/gradient_check.h"
+#include "trainer/graph/half_parameters.h"
 
 namespace ort_ed {
 namespace {
@@ -86,6 +87,59 @@ TEST(ModelCheckTest, AWrongGradientIsFound) {
       energy = ReduceSum<keepdims = 0>(u, axes) })");
   EXPECT_FALSE(check.passed());
   for (const auto& comparison : check.gradients) EXPECT_EQ(comparison.verdict, GradientVerdict::kDiffers);
+}
+
+// A network whose exporter stored a number of the program as an initialiser.
+constexpr char kWithConstants[] = R"((float[batch,3] x) => (float[batch] energy)
+    <float[3] w = {0.31, -0.72, 1.13}, float[3] v = {0.2, 0.4, -0.7}, float scale = {0.125}> {
+    a = Mul(x, w) b = Mul(a, scale) c = Tanh(b) energy = MatMul(c, v) })";
+
+std::vector<std::string> ComparedTensors(const ModelCheckOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& comparison : CheckModel(ParseModel(kWithConstants), "test", options).gradients)
+    names.push_back(comparison.tensor);
+  return names;
+}
+
+TEST(ModelCheckTest, ConstantsAreNotTrainedUnlessSomebodySaysSo) {
+  const ModelCheck check = CheckModel(ParseModel(kWithConstants), "test");
+  EXPECT_TRUE(check.passed());
+  ASSERT_EQ(check.roles.buffers.size(), 1u);
+  EXPECT_EQ(check.roles.buffers[0].name, "scale");
+  EXPECT_EQ(ComparedTensors({}), (std::vector<std::string>{"v", "w", "x"}));
+  EXPECT_EQ(ComparedTensors({.trainable = {"sc*"}}), (std::vector<std::string>{"scale", "v", "w", "x"}));
+  EXPECT_EQ(ComparedTensors({.frozen = {"v"}}), (std::vector<std::string>{"w", "x"}));
+  for (const auto& options : {ModelCheckOptions{.frozen = {"u"}}, ModelCheckOptions{.trainable = {"u"}}})
+    ExpectError(
+        ErrorCode::kInvalidArgument, [&] { ComparedTensors(options); }, "there are w, v, scale");
+}
+
+// Bits are on the edge of where x^1.5 is defined; a little above it the gradient is compared.
+TEST(ModelCheckTest, PowersOfBitsAreNoError) {
+  const ModelCheck check = Check(R"((float[batch,3] x) => (float[batch] energy)
+      <float[3] w = {0.31, -0.72, 1.13}, float[3] p = {1.5, 2.5, 3.5}> {
+      q = Pow(x, p) energy = MatMul(q, w) })");
+  EXPECT_TRUE(check.passed());
+  for (const auto& comparison : check.gradients)
+    EXPECT_EQ(comparison.verdict, GradientVerdict::kAgrees) << comparison.tensor;
+}
+
+// Differences of numbers that are rounded to three digits say little; they are taken in double precision.
+TEST(ModelCheckTest, HalfPrecisionIsNoError) {
+  for (const int type : {onnx::TensorProto::FLOAT16, onnx::TensorProto::BFLOAT16}) {
+    onnx::ModelProto model = ParseModel(
+        "(float[batch,4] x) => (float[batch] energy) <float[4,3] w = {0.31, -0.72, 1.13, 0.2, 0.4, -0.7, "
+        "-0.3, 0.1, 0.6, 0.9, -0.2, 0.5}, float[3] v = {0.8, -0.6, 0.3}> { narrow = Cast<to = " +
+        std::to_string(type) +
+        ">(w) wide = Cast<to = 1>(narrow) h = MatMul(x, wide) t = Tanh(h) energy = MatMul(t, v) }");
+    model.mutable_graph()->mutable_node(0)->set_name("ort_ed_widened/w");
+    NarrowParameters(model);
+    const ModelCheck check = CheckModel(model, "test");
+    EXPECT_TRUE(check.passed());
+    ASSERT_EQ(check.gradients.size(), 3u);
+    for (const auto& comparison : check.gradients)
+      EXPECT_EQ(comparison.verdict, GradientVerdict::kAgrees) << comparison.tensor;
+  }
 }
 
 // Half of the pre-activations are exactly 0, where differences and gradients need not agree. `wrong` is

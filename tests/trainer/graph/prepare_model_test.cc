@@ -67,6 +67,14 @@ constexpr OldForm kOldForms[] = {
      "{ v = Exp(m) y = BatchNormalization<epsilon = 0.1>(x, s, b, m, v) }"},
     {"Scatter", 9,
      "(float[3,4] x, float[1,4] u) => (float[3,4] y) <int64[1,4] i = {2, 0, 1, 2}> { y = Scatter(x, i, u) }"},
+    {"Upsample", 7,
+     "(float[N,1,2,3] x) => (float[N,1,4,6] y) { y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0, "
+     "2.0]>(x) }"},
+    {"UpsampleInput", 9,
+     "(float[N,1,2,3] x) => (float[N,1,3,6] y) <float[4] s = {1.0, 1.0, 1.5, 2.0}> { y = Upsample<mode = "
+     "\"linear\">(x, s) }"},
+    {"Resize", 10,
+     "(float[N,1,4,4] x) => (float[N,1,2,6] y) <float[4] s = {1.0, 1.0, 0.5, 1.5}> { y = Resize(x, s) }"},
     {"PRelu", 7, "(float[N,3] x, float[3] a) => (float[N,3] y) { y = PRelu(x, a) }"},
     {"Reshape", 5 + 2, "(float[N,4] x) => (float[N,2,2] y) <int64[3] s = {0, 2, 2}> { y = Reshape(x, s) }"},
     {"Conv", 9,
@@ -117,6 +125,46 @@ TEST(PrepareModelTest, NodesAreSorted) {
   EXPECT_EQ(model.graph().node(1).op_type(), "Mul");
 }
 
+// As training begins a norm's weight and its running variance are equal, and some exporters keep one of them.
+TEST(PrepareModelTest, InitialisersThatWereEqualByChanceAreParted) {
+  const onnx::ModelProto model = ParseModel(
+      "(float[N,3] x) => (float[N,3] y) <float[3] weight = {1, 1, 1}, float[3] b = {0, 0, 0}> { "
+      "var = Identity(weight) mean = Identity(b) y = BatchNormalization(x, weight, b, mean, var) }");
+  const onnx::ModelProto parted = Prepared(model);
+  EXPECT_EQ(parted.graph().node_size(), 1);
+  ASSERT_EQ(parted.graph().initializer_size(), 4);
+  EXPECT_EQ(parted.graph().initializer(2).name(), "var");
+  EXPECT_EQ(parted.graph().initializer(3).name(), "mean");
+}
+
+// x.squeeze() of one row would take its axis, too.
+TEST(PrepareModelTest, OneRowStaysARow) {
+  onnx::ModelProto model = ParseModel(
+      "(float[N,3] x) => (float[N] y) <float[3,1] w = {1, 2, 3}> { h = MatMul(x, w) y = Squeeze(h) }");
+  Prepared(model);
+  PrepareForDifferentiation(model);
+  EXPECT_EQ(TestSession(model).Run(InputsFor(model, -1.5, 1.5, 1)).at("y").shape, std::vector<int64_t>{1});
+}
+
+TEST(PrepareModelTest, TheStandardHasOneName) {
+  onnx::ModelProto model = ParseModel("(float[N,3] x) => (float[N,3] y) { h = Exp(x) y = Tanh(h) }");
+  model.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
+  model.mutable_opset_import(0)->set_domain("ai.onnx");
+  const onnx::ModelProto prepared = Prepared(model);
+  EXPECT_EQ(prepared.graph().node(0).domain(), "");
+  EXPECT_EQ(prepared.opset_import(0).domain(), "");
+}
+
+TEST(PrepareModelTest, WhatAProgramTiesStaysOne) {
+  const onnx::ModelProto tied = ParseModel(
+      "(float[N,2] x) => (float[N,2] y) <float[2] w = {0.5, -0.25}> { "
+      "v = Identity(w) h = Mul(x, w) y = Mul(h, v) }");
+  EXPECT_EQ(Prepared(tied).graph().initializer_size(), 1);
+  const onnx::ModelProto alone =
+      ParseModel("(float[N,2] x) => (float[N,2] y) <float[2] w = {1, 1}> { v = Identity(w) y = Mul(x, v) }");
+  EXPECT_EQ(Prepared(alone).graph().initializer_size(), 1);
+}
+
 TEST(PrepareModelTest, ANewModelIsLeftAsItIs) {
   const onnx::ModelProto model = ParseModel("(float[N,2] x) => (float[N,2] y) { y = Exp(x) }", 21);
   EXPECT_EQ(Prepared(model).SerializeAsString(), model.SerializeAsString());
@@ -124,11 +172,12 @@ TEST(PrepareModelTest, ANewModelIsLeftAsItIs) {
 
 TEST(PrepareModelTest, WhatHasNoEquivalentIsNamed) {
   onnx::ModelProto model = ParseModel(
-      "(float[N,1,2] x) => (float[N,1,4] y) { y = Upsample<mode = \"nearest\", scales = [1.0, 1.0, 2.0]>(x) "
+      "(float[N,2,3] x, float[2] s) => (float[N,2,3] y) { y = BatchNormalization<spatial = 0>(x, s, s, s, s) "
       "}",
       7);
   ExpectError(
-      ErrorCode::kBadModel, [&] { PrepareForDifferentiation(model); }, "'y' (Upsample)", "opset 17");
+      ErrorCode::kBadModel, [&] { PrepareForDifferentiation(model); }, "'y' (BatchNormalization)",
+      "opset 17");
 }
 
 constexpr char kFunctionModel[] = R"(

@@ -60,12 +60,16 @@ void PrintJson(const ModelCheck& check, const std::string& path) {
       {"problems", check.problems},
       {"input_problems", check.input_problems},
       {"remarks", check.remarks},
+      {"not_trained", nlohmann::json::array()},
+      {"zeros_kept", check.roles.masked},
       {"missing_rules", Json(check.missing_rules)},
       {"missing_input_rules", Json(check.missing_input_rules)},
       {"blind_spots", Json(check.blind_spots)},
       {"differences_in", check.in_double ? "double" : "float"},
       {"gradients", nlohmann::json::array()},
   };
+  for (const auto& [name, why] : check.roles.buffers)
+    json["not_trained"].push_back({{"tensor", name}, {"why", why}});
   for (const GradientComparison& comparison : check.gradients) {
     json["gradients"].push_back({{"tensor", comparison.tensor},
                                  {"elements", comparison.size},
@@ -109,6 +113,14 @@ void PrintGradients(const ModelCheck& check) {
   }
 }
 
+void PrintRoles(const ParameterRoles& roles) {
+  if (!roles.buffers.empty()) Print("not trained, unless --trainable names them:\n");
+  for (const auto& [name, why] : roles.buffers) Print("  {}: {}\n", name, why);
+  if (!roles.masked.empty())
+    Print("zeros stay zeros, since a mask seems to be part of the weights, unless --trainable names them:\n");
+  for (const std::string& name : roles.masked) Print("  {}\n", name);
+}
+
 void PrintMissingRules(const std::vector<MissingRule>& rules, const char* whose) {
   if (rules.empty()) return;
   Print("no gradient rule, and the gradient of {} has to pass:\n", whose);
@@ -133,6 +145,7 @@ void PrintText(const ModelCheck& check, const std::string& path) {
   for (const std::string& remark : check.remarks) Print("remark: {}\n", remark);
   for (const std::string& problem : check.problems) Print("problem: {}\n", problem);
   for (const std::string& problem : check.input_problems) Print("input gradient: {}\n", problem);
+  PrintRoles(check.roles);
   PrintMissingRules(check.missing_rules, "the parameters");
   PrintMissingRules(check.missing_input_rules, "the input");
   if (!check.gradients.empty()) PrintGradients(check);
@@ -187,6 +200,7 @@ extern const Command kCheckCommand = MakeCommand<CheckCommand, RunCheck>(
     "                                    model cannot be trained, 0 if only gradient-guided samplers\n"
     "                                    need --gradient differences\n"
     "  ort-ed check model.onnx --json    the same for programs\n"
-    "  ort-ed check model.onnx --rows 16 --seed 3");
+    "  ort-ed check model.onnx --rows 16 --seed 3\n"
+    "  ort-ed check model.onnx --trainable 'scale*' --frozen 'encoder.*'");
 
 }  // namespace ort_ed

@@ -26,7 +26,11 @@
 #include "ort_ed/options.h"
 #include "runtime/support/files/atomic_file.h"
 #include "tools/jobs/settings/json_object.h"
+#include "trainer/graph/infer_shapes.h"
+#include "trainer/graph/inline_functions.h"
 #include "trainer/graph/prepare_model.h"
+#include "trainer/graph/raise_opset.h"
+#include "trainer/graph/tidy_model.h"
 #include "trainer/learner/learner.h"
 #include "trainer/learner/step_graph.h"
 
@@ -95,6 +99,26 @@ class FileStream : public google::protobuf::io::CopyingOutputStream {
   std::exception_ptr failure_;
 };
 
+// Which ONNX Runtime finds out by itself, and the standard asks for.
+void DeclareOutputs(onnx::ModelProto& model) {
+  for (auto& output : *model.mutable_graph()->mutable_output()) {
+    auto& type = *output.mutable_type()->mutable_tensor_type();
+    if (type.has_shape()) continue;
+    const TensorInfos infos = InferShapes(model, output.name());
+    const auto info = infos.find(output.name());
+    if (info == infos.end() || !info->second.has_rank) continue;
+    type.set_elem_type(info->second.type);
+    for (const Extent& extent : info->second.shape) {
+      auto& dimension = *type.mutable_shape()->add_dim();
+      if (extent.known()) {
+        dimension.set_dim_value(extent.value);
+      } else {
+        dimension.set_dim_param(extent.symbol.empty() ? "batch" : extent.symbol);
+      }
+    }
+  }
+}
+
 std::vector<std::string> WarnOfOtherOperators(const onnx::ModelProto& model, const std::string& name) {
   std::set<std::string> own;
   for (const auto& function : model.functions()) own.insert(function.domain());
@@ -151,7 +175,9 @@ Sparsity ThresholdParameters(onnx::ModelProto& model, double threshold,
                              const std::vector<std::string>& patterns) {
   if (!(threshold > 0 && std::isfinite(threshold)))
     throw OptionError("threshold", fmt::format("must be positive, not {}", threshold));
-  const std::vector<ParameterSlot> slots = TrainedParameters(Prepare(model), {});
+  PreparedModel prepared = Prepare(model);
+  const std::vector<ParameterSlot> slots = TrainedParameters(prepared, {});
+  model = std::move(prepared.model);  // where each of them is an initialiser of its own
   const std::vector<bool> selected = Select(ListNames(slots), patterns, "threshold_on");
   std::vector<float> values = FlatParameters(model, slots);
   Sparsity sparsity;
@@ -173,6 +199,13 @@ std::vector<std::string> PrepareForDeployment(onnx::ModelProto& model, const std
   const EnergyContract contract = CheckContract(model, name);
   // Some exporters leave it empty; ONNX Runtime does not mind, the standard does.
   if (model.graph().name().empty()) model.mutable_graph()->set_name("energy");
+  TidyModel(model);
+  if (model.functions_size() > 0) {  // of opsets that only some readers mix, perhaps
+    RaiseOpset(model);
+    InlineFunctions(model);
+    SortNodes(model);
+  }
+  DeclareOutputs(model);
   SetMetadata(model, metadata_key::kFormatVersion, std::to_string(kMetadataFormatVersion));
   SetMetadata(model, metadata_key::kDimension, std::to_string(contract.dimension));
   NoteNormalised(model);

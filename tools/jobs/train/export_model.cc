@@ -15,6 +15,7 @@
 #include "tools/jobs/train/train.h"
 #include "trainer/autodiff/blind_spots.h"
 #include "trainer/autodiff/input_gradient.h"
+#include "trainer/graph/half_parameters.h"
 
 namespace ort_ed {
 namespace {
@@ -76,6 +77,7 @@ ExportResult ExportModel(const std::string& source, const ExportOptions& options
     const Checkpoint checkpoint = ReadFromRun(source, options, observer);
     result.step = checkpoint.step;
     result.model = RestoreModel(checkpoint, options.weights == "raw" ? Weights::kRaw : Weights::kAverage);
+    NarrowParameters(result.model);
     CopyEnergySketch(source, result.model);
   } else {
     RefuseOptionsOfRuns(options);

@@ -14,6 +14,7 @@
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/pictures/event_pictures.h"
+#include "trainer/graph/half_parameters.h"
 
 namespace ort_ed {
 namespace {
@@ -293,6 +294,7 @@ onnx::ModelProto Run::MakeDeployable() {
   RemoveParameters(setup_.model, setup_.learner->DescribeState());
   onnx::ModelProto model = setup_.model;
   setup_.learner->Export(model, /*averaged=*/true);
+  NarrowParameters(model);
   SetMetadata(model, metadata_key::kTraining, DescribeTraining(setup_, step_));
   NoteWeights(model, options_.optimizer.ema > 0 ? Weights::kAverage : Weights::kRaw);
   return model;

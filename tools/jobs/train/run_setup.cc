@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -301,6 +302,10 @@ void MakeLearner(RunSetup& setup, PreparedModel network) {
   learner.penalties = options.penalties;
   learner.optimizer = options.optimizer;
   learner.frozen = options.network.frozen;
+  if (setup.roles) {
+    learner.buffers = setup.roles->BufferNames();
+    learner.masked = setup.roles->masked;
+  }
   if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
   if (IsNormalised(setup.model)) learner.freeze_zeros.push_back(kMaskedParameters);
   if (setup.base != nullptr && !setup.negatives->of_network_alone())
@@ -389,10 +394,36 @@ void OpenBase(RunSetup& setup) {
   }
 }
 
+// What of a user's file is no parameter. The architectures keep constants and parameters apart.
+void ChooseRoles(RunSetup& setup, onnx::ModelProto& network, Observer& observer) {
+  const NetworkOptions& options = setup.options.network;
+  if (!options.IsFile() && !options.trainable.empty())
+    throw OptionError("trainable",
+                      fmt::format("has no effect with `model` {}; it is for .onnx files", options.model.kind),
+                      OptionError::Problem::kNoEffect);
+  if (!options.IsFile()) return;
+  setup.roles = WidenAndFindRoles(network, options.trainable);
+  for (const std::string& sentence : setup.roles->Describe()) observer.OnNotice(sentence);
+}
+
+// As the run began, whatever its parameters have become: what is trained has a place in the checkpoint.
+ParameterRoles RolesOf(const Checkpoint& checkpoint, const onnx::ModelProto& model) {
+  ParameterRoles roles;
+  std::set<std::string> trained;
+  for (const StateTensor& tensor : checkpoint.SelectTensors("energy")) {
+    trained.insert(tensor.parameter);
+    if (tensor.kind == kZeroMaskKind) roles.masked.push_back(tensor.parameter);
+  }
+  for (const auto& tensor : model.graph().initializer())
+    if (!trained.contains(tensor.name())) roles.buffers.push_back({tensor.name(), "not trained so far"});
+  return roles;
+}
+
 // A run from the beginning. The network is ready to be deployed from here on: only its parameters change.
 void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
   const std::string& name = setup.options.network.model.kind;
   PreparedModel network = Prepare(OpenNetwork(setup, sources, observer), name);
+  ChooseRoles(setup, network.model, observer);
   ChooseMethod(setup, observer);
   if (const int64_t columns = setup.dataset->training->columns(); network.contract.dimension != columns)
     throw Error(ErrorCode::kInvalidArgument,
@@ -429,6 +460,7 @@ void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
   const std::string name = "the model of the checkpoint";
   PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), name);
   setup.model = network.model;
+  setup.roles = RolesOf(checkpoint, setup.model);
   OpenBase(setup);
   OpenData(setup, network.contract.dimension, GetVariables(setup.model, network.contract.dimension),
            observer);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,17 @@
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/train_options.h"
 #include "trainer/learner/learner.h"
+#include "trainer/learner/parameter_choice.h"
 #include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
 
 // What a run trains, on what, and how: everything its options name, opened and made.
 struct RunSetup {
-  TrainOptions options;              // resolved: absolute paths, the real device, nothing left to "auto"
-  std::shared_ptr<Dataset> dataset;  // the phases of a run share it
-  onnx::ModelProto model;            // with the parameters to start from; ready to be deployed
+  TrainOptions options;                 // resolved: absolute paths, the real device, nothing left to "auto"
+  std::shared_ptr<Dataset> dataset;     // the phases of a run share it
+  std::optional<ParameterRoles> roles;  // of a user's file, or of a run that goes on
+  onnx::ModelProto model;               // with the parameters to start from; ready to be deployed
   std::shared_ptr<const BaseDistribution> base;  // a learned one under the network; null: none
   std::unique_ptr<NegativeSource> negatives;
   std::unique_ptr<Learner> learner;

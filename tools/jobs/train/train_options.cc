@@ -66,6 +66,8 @@ void NetworkOptions::Describe(Declare<NetworkOptions>& declare) {
           "distribution under the network, U = net - log p0: one of these, or an .onnx file that `base` made "
           "or `model` made has trained");
   declare("frozen", &O::frozen, "PATTERN,...", "patterns of parameters that are not trained");
+  declare("trainable", &O::trainable, "PATTERN,...",
+          "patterns of initialisers of an .onnx file that are trained though they look like constants");
   declare("freeze_zeros", &O::freeze_zeros, "",
           "entries of parameters that are exactly 0 in the initial model stay 0");
   declare("freeze_zeros_parameters", &O::freeze_zeros_parameters, "PATTERN,...",

@@ -20,6 +20,7 @@ struct NetworkOptions {
   std::string image_shape;
   Choice base = "auto";
   std::vector<std::string> frozen;
+  std::vector<std::string> trainable;
   bool freeze_zeros = false;
   std::vector<std::string> freeze_zeros_parameters = {"*"};
 

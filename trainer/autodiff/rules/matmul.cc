@@ -1,8 +1,10 @@
-// Matrix products and determinants. Two-dimensional ones use Gemm, whose transposes are free.
+// Matrix products, determinants, and Resize, which is a product along each axis. Two-dimensional ones use
+// Gemm, whose transposes are free.
 #include <algorithm>
 #include <array>
 
 #include "trainer/autodiff/rules.h"
+#include "trainer/autodiff/rules/resize.h"
 
 namespace ort_ed {
 namespace {
@@ -132,6 +134,7 @@ constexpr std::array kRules = {
     GradientRule{"Gemm", 7, Gemm},
     GradientRule{"MatMul", 1, MatMulRule},
     GradientRule{"Det", 11, Det},
+    GradientRule{"Resize", 11, ResizeRule},
 };
 
 }  // namespace

@@ -128,6 +128,56 @@ TEST_F(Training, AModelOfAFileHasNoOptions) {
       ErrorCode::kInvalidArgument, [&] { Begin(); }, "hidden has no effect with an .onnx file");
 }
 
+// Of `scale` and `order` a program knows better; the zeros of `w` are those of a mask.
+constexpr char kExported[] = R"(<ir_version: 8, opset_import: ["": 17]>
+    exported (float[batch, 4] x) => (float[batch] energy)
+    <float[4,4] w = {0, 0, 0, 0, 0.3, 0, 0, 0, 0.1, 0.2, 0, 0, 0.4, 0.5, 0.6, 0}, float[4] v = {1, 3, 2, 5},
+     float scale = {0.5}, float[4] order = {0, 1, 2, 3}> {
+      h = MatMul(x, w) s = Mul(h, scale) p = Add(s, order) energy = MatMul(p, v)
+    })";
+
+std::vector<std::string> TrainedNames(Learner& learner) {
+  std::vector<std::string> names;
+  for (const StateTensor& tensor : learner.DescribeState())
+    if (tensor.kind == "parameters") names.push_back(tensor.parameter);
+  return names;
+}
+
+TEST_F(Training, ConstantsOfAFileAreNotTrained) {
+  using testing::ElementsAre, testing::HasSubstr;
+  WriteBytes(dir_.File("mine.onnx"), ModelFromText(kExported));
+  options_.network.model = Choice(dir_.File("mine.onnx"));
+  RunSetup setup = Begin();
+  EXPECT_THAT(TrainedNames(*setup.learner), ElementsAre("w", "v"));
+  EXPECT_THAT(listener_.notices, testing::IsSupersetOf({HasSubstr("scale (a number that rescales)"),
+                                                        HasSubstr("zeros stay zeros")}));
+  const auto state = setup.learner->ReadState();
+  const auto mask = std::ranges::find(state, kZeroMaskKind, &StateTensor::kind);
+  ASSERT_NE(mask, state.end());
+  EXPECT_EQ(std::ranges::count(mask->values, 0.0f), 10);
+
+  options_.network.trainable = {"scale", "w"};
+  EXPECT_THAT(TrainedNames(*Begin().learner), ElementsAre("w", "v", "scale"));
+}
+
+TEST_F(Training, GoesOnWithWhatItTrainedWhateverItLooksLike) {
+  WriteBytes(dir_.File("mine.onnx"), ModelFromText(kExported));
+  options_.network.model = Choice(dir_.File("mine.onnx"));
+  RunSetup setup = Begin();
+  Checkpoint checkpoint = CheckpointOf(setup);
+  for (StateTensor& tensor : checkpoint.state)
+    if (tensor.parameter == "v" && tensor.kind == "parameters") tensor.values = {0, 1, 2, 3};
+  RunSetup resumed = GoOn(checkpoint);
+  EXPECT_THAT(TrainedNames(*resumed.learner), testing::ElementsAre("w", "v"));
+  EXPECT_EQ(resumed.learner->ReadState().size(), checkpoint.state.size());
+}
+
+TEST_F(Training, AnArchitectureHasNoConstantsToFree) {
+  options_.network.trainable = {"*"};
+  ExpectError(
+      ErrorCode::kInvalidArgument, [&] { Begin(); }, "trainable", "has no effect");
+}
+
 TEST_F(Training, GoesOnWithTheStateOfACheckpoint) {
   RunSetup setup = Begin();
   Checkpoint checkpoint = CheckpointOf(setup);

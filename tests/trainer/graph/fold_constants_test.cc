@@ -1,0 +1,94 @@
+// Axes, shapes and conditions that a graph computes from constants and fixed extents become numbers.
+#include "trainer/graph/fold/fold_constants.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/autodiff/gradient_check.h"
+
+namespace ort_ed {
+namespace {
+
+int64_t Count(const onnx::ModelProto& model, const std::string& op) {
+  return std::ranges::count(model.graph().node(), op, &onnx::NodeProto::op_type);
+}
+
+onnx::ModelProto Folded(const onnx::ModelProto& model) {
+  onnx::ModelProto folded = model;
+  FoldConstants(folded);
+  for (const int64_t batch : {1, 3}) {
+    const TestTensors inputs = InputsFor(model, -1.5, 1.5, batch);
+    EXPECT_EQ(TestSession(folded).Run(inputs).at("y").values, TestSession(model).Run(inputs).at("y").values);
+  }
+  return folded;
+}
+
+constexpr GradientCase kCases[] = {
+    {"AxesOfParts",
+     "(float[N,3,2] x) => (float[N] y) { a = Constant<value_float = 1.0>() b = Cast<to = 7>(a) "
+     "z = Constant<value_ints = [0]>() c = Unsqueeze(b, z) two = Constant<value_ints = [2]>() "
+     "d = Concat<axis = 0>(c, two) e = Identity(d) s = ReduceSum<keepdims = 0>(x, e) y = Exp(s) }"},
+    {"HalfOfAnExtent",
+     "(float[N,4] x) => (float[N,2] y) { s = Shape(x) one = Constant<value_int = 1>() "
+     "n = Gather(s, one) two = Constant<value_int = 2>() h = Div(n, two) z = Constant<value_ints = [0]>() "
+     "start = Unsqueeze(h, z) l = Constant<value_ints = [4]>() axis = Constant<value_ints = [1]>() "
+     "p = Slice(x, start, l, axis) y = Exp(p) }"},
+    {"ConditionOfAnExtent",
+     "(float[N,1,3] x) => (float[N,3] y) { s = Shape(x) one = Constant<value_int = 1>() n = Gather(s, one) "
+     "c = Equal(n, one) t = If<then_branch = g () => (float[N,3] a) { i = Constant<value_ints = [1]>() "
+     "a = Squeeze(x, i) }, else_branch = h () => (float[N,1,3] b) { b = Identity(x) }>(c) y = Exp(t) }"},
+    {"ConditionThatIsStored",
+     "(float[N,3] x) => (float[N,3] y) <bool no = {0}> { "
+     "t = If<then_branch = g () => (float[N,3] a) { a = Exp(x) }, else_branch = h () => (float[N,3] b) { "
+     "c = Exp(x) b = Mul(c, x) }>(no) y = Tanh(t) }"},
+};
+
+class FoldTest : public testing::TestWithParam<GradientCase> {};
+
+TEST_P(FoldTest, ComputesTheSame) {
+  const onnx::ModelProto folded = Folded(ParseModel(GetParam().graph, GetParam().opset));
+  for (const char* op : {"Concat", "Gather", "Div", "Equal", "Cast", "If"})
+    EXPECT_EQ(Count(folded, op), 0) << op;
+}
+
+TEST_P(FoldTest, CanBeDifferentiated) {
+  GradientCase test = GetParam();
+  test.rewrite = FoldConstants;
+  CheckGradients(test);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fold, FoldTest, testing::ValuesIn(kCases),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(FoldConstantsTest, WhatDependsOnTheBatchStays) {
+  const onnx::ModelProto folded = Folded(ParseModel(
+      "(float[N,4] x) => (float[N,2,2] y) { s = Shape(x) z = Constant<value_ints = [0]>() "
+      "n = Gather(s, z) r = Constant<value_ints = [2, 2]>() t = Concat<axis = 0>(n, r) y = Reshape(x, t) }"));
+  EXPECT_EQ(Count(folded, "Shape"), 1);
+  const onnx::ModelProto branch = Folded(ParseModel(
+      "(float[N,4] x) => (float[N,4] y) { s = Shape(x) z = Constant<value_int = 0>() n = Gather(s, "
+      "z) one = Constant<value_int = 1>() c = Equal(n, one) y = If<then_branch = g () => "
+      "(float[N,4] a) { a = Exp(x) }, else_branch = h () => (float[N,4] b) { b = Tanh(x) }>(c) }"));
+  EXPECT_EQ(Count(branch, "If"), 1);
+}
+
+TEST(FoldConstantsTest, ParametersAreNoConstants) {
+  const onnx::ModelProto folded = Folded(
+      ParseModel("(float[N,2] x) => (float[N,2] y) <float[2] w = {0.5, 2.0}> { v = Exp(w) y = Mul(x, v) }"));
+  EXPECT_EQ(Count(folded, "Exp"), 1);
+}
+
+TEST(FoldConstantsTest, LargeResultsStayComputed) {
+  const onnx::ModelProto folded =
+      Folded(ParseModel("(float[N,2] x) => (float[N,2] y) { n = Constant<value_ints = [100000]>() "
+                        "v = ConstantOfShape(n) s = ReduceSum<keepdims = 0>(v) y = Add(x, s) }"));
+  EXPECT_EQ(Count(folded, "ConstantOfShape"), 1);
+  const onnx::ModelProto table =
+      Folded(ParseModel("(float[N,2] x) => (float[N,2] y) { n = Constant<value_ints = [2, 2]>() "
+                        "e = ConstantOfShape(n) y = MatMul(x, e) }"));
+  EXPECT_EQ(Count(table, "ConstantOfShape"), 1);
+}
+
+}  // namespace
+}  // namespace ort_ed

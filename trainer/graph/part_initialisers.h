@@ -1,0 +1,13 @@
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+namespace ort_ed {
+
+// Exporters store equal initialisers once and let an Identity make the others: as training begins a weight of
+// ones and a running variance are the same. An initialiser of one number throughout that an Identity copies
+// becomes two, the second under the name of the copy; one with different numbers is equal because the program
+// ties it, and stays one.
+void PartInitialisers(onnx::ModelProto& model);
+
+}  // namespace ort_ed
