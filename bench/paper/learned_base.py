@@ -6,7 +6,7 @@ NAME = "learned_base"
 SETTINGS = {
     "static-mnist": {"base": [], "network": []},
     "dynamic-mnist": {"base": [], "network": []},
-    "omniglot": {"base": ["--steps", 4000], "network": ["--steps", 800]},
+    "omniglot": {"base": ["--steps", 1600], "network": ["--steps", 400]},
     "caltech": {"base": ["--steps", 2000, "--validate-every", 100, "--dropout", 0.5, "--l1", 1e-4, "--patience", 6],
                 "network": ["--steps", 600, "--validate-every", 50, "--patience", 4]},
 }

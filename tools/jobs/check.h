@@ -15,8 +15,8 @@ namespace ort_ed {
 struct GradientCheckOptions {
   int64_t rows = ModelCheckOptions().rows;
   uint64_t seed = ModelCheckOptions().seed;
-  std::vector<std::string> frozen;
-  std::vector<std::string> trainable;
+  std::vector<std::string> frozen = {};
+  std::vector<std::string> trainable = {};
 
   static void Describe(Declare<GradientCheckOptions>& declare) {
     using O = GradientCheckOptions;
