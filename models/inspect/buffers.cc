@@ -94,6 +94,9 @@ class Uses {
 
 bool IsStatistic(const Use& use) { return use.Is("BatchNormalization") && use.input >= 3; }
 
+// Numbers that say how large a result is.
+bool IsScale(const Use& use) { return (use.Is("Resize") || use.Is("Upsample")) && use.input >= 1; }
+
 bool IsOfNormalization(const Use& use) {
   constexpr std::array kOps = {"LayerNormalization", "GroupNormalization", "InstanceNormalization",
                                "RMSNormalization", "BatchNormalization"};
@@ -162,6 +165,7 @@ class Sorting {
     const std::string& name = tensor.name();
     const std::vector<Use>& uses = uses_.Of(name);
     if (!uses.empty() && std::ranges::all_of(uses, IsStatistic)) return "statistics of BatchNormalization";
+    if (!uses.empty() && std::ranges::all_of(uses, IsScale)) return "scales of Resize";
     if (std::string pattern = DescribePattern(Values(tensor)); !pattern.empty()) return pattern;
     if (IsSelection(tensor, uses)) return "a mask of 0 and 1";
     if (IsNamedConstant(name) || IsNamedBuffer(name)) return "its name is that of a constant";

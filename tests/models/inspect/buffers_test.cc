@@ -58,6 +58,7 @@ TEST(Buffers, AreToldByTheirUse) {
   EXPECT_EQ(Why("float c = {0.125}", "y = Mul(x, c)"), "a number that rescales");
   EXPECT_EQ(Why("float c = {6}", "y = Clip(x, , c)"), "a bound");
   EXPECT_EQ(Why("float[2,2] c = {0, 1, 1, 0}", "y = Mul(x, c)"), "a mask of 0 and 1");
+  EXPECT_EQ(Why("float[2] c = {1, 2}", "y = Resize(x, , c)"), "scales of Resize");
   EXPECT_EQ(Why("float[3] s = {1, 2, 4}, float[3] b = {1, 2, 4}, float[3] c = {0.5, 0.6, 0.1}",
                 "y = BatchNormalization(x, s, b, c, c)"),
             "statistics of BatchNormalization");
