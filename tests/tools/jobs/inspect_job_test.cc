@@ -16,9 +16,9 @@ LoadedModel FromText(const std::string& text) {
   return {ParseModel(ModelFromText(model), "test"), "in memory"};
 }
 
-// U = 2 - 8 x0 x1 + 4 x0 + 4 x1 - 2 = -2 s0 s1.
+// U = -3 s0 s1.
 constexpr char kPair[] = R"(
-    g (float[n, 2] x) => (float[n] energy) <float[2, 2] J = {0, 1, 1, 0}> {
+    g (float[n, 2] x) => (float[n] energy) <float[2, 2] J = {0, 1.5, 1.5, 0}> {
       two = Constant <value_float = 2.0> ()
       one = Constant <value_float = 1.0> ()
       double = Mul (x, two)
@@ -54,7 +54,7 @@ TEST(Inspect, RefusesWhatIsNoEnergyModel) {
 TEST(QuadraticCouplings, OfAModelInMemory) {
   Observer nobody;
   EXPECT_THAT(QuadraticCouplings(FromText(kPair), nobody),
-              testing::ElementsAre(0, testing::DoubleNear(1, 1e-6), testing::DoubleNear(1, 1e-6), 0));
+              testing::ElementsAre(0, testing::DoubleNear(1.5, 1e-6), testing::DoubleNear(1.5, 1e-6), 0));
 }
 
 TEST(Check, OfAModelInMemory) {
