@@ -85,7 +85,8 @@ bool IsSynthetic(const std::string& data) { return data.starts_with(kPrefix); }
 SyntheticData ParseSynthetic(const std::string& data) {
   const std::string text = IsSynthetic(data) ? data.substr(sizeof(kPrefix) - 1) : data;
   const size_t colon = std::min(text.find(':'), text.size());
-  const SyntheticKind& kind = FindKind(text.substr(0, colon));
+  const std::string name = text.substr(0, colon);
+  const SyntheticKind& kind = FindKind(name);
   SyntheticData parsed{.set = {kind.name, ParseAssignments(text.substr(std::min(colon + 1, text.size())))}};
   CheckNames(kind, parsed.set.options);
   try {
