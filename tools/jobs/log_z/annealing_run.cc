@@ -74,9 +74,10 @@ Annealing AnnealingRun::Run(const std::string& phase, Annealing annealing) {
       since_stored.Restart();
     }
     if (!stop) continue;
-    throw Error(ErrorCode::kInterrupted,
-                file_ ? fmt::format("interrupted; the same command continues from '{}'", file_->path())
-                      : "interrupted; no file was written (with a state file a run can be continued)");
+    throw Error(
+        ErrorCode::kInterrupted,
+        file_ ? fmt::format("interrupted; the same command continues from '{}'", file_->path())
+              : "interrupted; no file was written (`ort-ed logz --state FILE --write` can be continued)");
   }
   Store(phase, annealing);
   return annealing;
