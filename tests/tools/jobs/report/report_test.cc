@@ -19,6 +19,14 @@
 namespace ort_ed {
 namespace {
 
+ReportData SmallData() {
+  ReportData data;
+  data.name = "rows.csv";
+  data.rows = {4, 3, {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0}};
+  data.names = NameVariables({}, 3);
+  return data;
+}
+
 class ReportJob : public ::testing::Test {
  protected:
   ModelSource Source(const std::string& bytes) {
@@ -28,9 +36,7 @@ class ReportJob : public ::testing::Test {
 
   TempDir dir_;
   Observer quiet_;
-  const ReportData data_{.name = "rows.csv",
-                         .rows = {4, 3, {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0}},
-                         .names = NameVariables({}, 3)};
+  const ReportData data_ = SmallData();
 };
 
 TEST_F(ReportJob, TellsOfModelAndData) {
