@@ -1,13 +1,14 @@
 #include "sampler/kinds/side_by_side.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/support/parallel_for.h"
 
 namespace ort_ed {
 namespace {
 
-// Calls visit(whole, part, values per chain) for what each chain has of its own.
+// Calls visit(of all chains, of the part) for what each chain has of its own.
 template <typename Visit>
 void ForEachCache(Chains& whole, Chains& part, Visit&& visit) {
   visit(whole.states, part.states);

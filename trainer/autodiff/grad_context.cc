@@ -221,6 +221,19 @@ Value GradContext::Mask(const Value& condition) const {
 
 Value GradContext::Zeros(const Value& shape) const { return Op("Expand", {state_.builder.Scalar(0), shape}); }
 
+Value GradContext::CountAlong(const std::vector<int64_t>& axes) {
+  int64_t count = 1;
+  for (const int64_t axis : axes) {
+    const Extent& extent = InputInfo(0).shape[axis];
+    if (!extent.known()) {
+      const Value ratio = Op("Size", {Input(0)}) / Op("Size", {Output()});
+      return Op("Cast", {ratio}, {{"to", int64_t{OutputInfo().type}}});
+    }
+    count *= extent.value;
+  }
+  return graph().Scalar(static_cast<float>(count));
+}
+
 Value GradContext::ReshapeToInput(const Value& value, int i) {
   if (const auto extents = StaticExtents(InputInfo(i), 1)) return Reshape(value, *extents);
   return Op("Reshape", {value, Op("Shape", {Input(i)})});

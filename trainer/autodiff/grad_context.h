@@ -96,6 +96,9 @@ class GradContext {
   // 1 where `condition` (a bool tensor) holds and 0 elsewhere, in the node's floating-point type.
   Value Mask(const Value& condition) const;
   Value Zeros(const Value& shape) const;  // of a 1-D int64 shape
+  // How many numbers of input 0 lie along these axes, which the output has not, or with one place: a
+  // constant, or computed from the shapes.
+  Value CountAlong(const std::vector<int64_t>& axes);
   // `value` with the shape of input i (the element counts agree).
   Value ReshapeToInput(const Value& value, int i);
   // `value`, which broadcasts to the shape of input i, written out.

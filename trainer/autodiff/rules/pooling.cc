@@ -95,22 +95,8 @@ std::vector<int64_t> AllSpatialAxes(const GradContext& node) {
   return axes;
 }
 
-// How many numbers a channel is made of: a constant, or computed from the shapes.
-Value PositionsPooled(GradContext& node) {
-  int64_t count = 1;
-  for (int64_t axis : AllSpatialAxes(node)) {
-    const Extent& extent = node.InputInfo(0).shape[axis];
-    if (!extent.known()) {
-      const Value ratio = Op("Size", {node.Input(0)}) / Op("Size", {node.Output()});
-      return Op("Cast", {ratio}, {{"to", int64_t{node.OutputInfo().type}}});
-    }
-    count *= extent.value;
-  }
-  return node.graph().Scalar(static_cast<float>(count));
-}
-
 void GlobalAveragePool(GradContext& node) {
-  node.SetCompactGradient(0, node.OutputGradient() / PositionsPooled(node));
+  node.SetCompactGradient(0, node.OutputGradient() / node.CountAlong(AllSpatialAxes(node)));
 }
 
 // Equal maxima share the gradient.

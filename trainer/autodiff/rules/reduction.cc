@@ -25,24 +25,10 @@ Value KeepReduced(const GradContext& node, const Value& value) {
   return Unsqueeze(value, axes);
 }
 
-// How many numbers each output is made of: a constant, or computed from the shapes.
-Value ReducedCount(GradContext& node) {
-  int64_t count = 1;
-  for (int64_t axis : ReducedAxes(node)) {
-    const Extent& extent = node.InputInfo(0).shape[axis];
-    if (!extent.known()) {
-      const Value ratio = Op("Size", {node.Input(0)}) / Op("Size", {node.Output()});
-      return Op("Cast", {ratio}, {{"to", int64_t{node.OutputInfo().type}}});
-    }
-    count *= extent.value;
-  }
-  return node.graph().Scalar(static_cast<float>(count));
-}
-
 void ReduceSum(GradContext& node) { node.SetCompactGradient(0, KeepReduced(node, node.OutputGradient())); }
 
 void ReduceMean(GradContext& node) {
-  node.SetCompactGradient(0, KeepReduced(node, node.OutputGradient()) / ReducedCount(node));
+  node.SetCompactGradient(0, KeepReduced(node, node.OutputGradient()) / node.CountAlong(ReducedAxes(node)));
 }
 
 // y = f(sum or extremum over x): dy/dx has the input's full shape.
