@@ -74,34 +74,57 @@ Value WithHeads(const GradContext& node, int i, int64_t heads) {
 // A number that exp() makes 0 of.
 constexpr float kFarBelow = -1e30f;
 
-// Places see themselves and those before.
-Value CausalMask(const GradContext& node, int64_t queries, int64_t keys) {
+// Places see themselves and those before; the keys begin with `past` places more than the queries.
+Value CausalMask(const GradContext& node, int64_t queries, int64_t keys, int64_t past) {
   std::vector<float> mask;
   for (int64_t query = 0; query < queries; ++query)
-    for (int64_t key = 0; key < keys; ++key) mask.push_back(key <= query ? 0 : kFarBelow);
+    for (int64_t key = 0; key < keys; ++key) mask.push_back(key <= past + query ? 0 : kFarBelow);
   return node.graph().Constant({{queries, keys}}, mask);
 }
 
-// Nothing kept from earlier calls, no cap, as many heads everywhere, places of fixed number.
 struct AttentionShape {
-  int64_t heads, size, queries, keys;
+  int64_t heads, group;      // of queries; how many of them share a head of keys
+  int64_t size, value_size;  // of a head
+  int64_t queries, keys, past;
+
+  bool places_are_known() const { return queries >= 0 && keys >= 0 && past >= 0; }
 };
 
+// Nothing where heads are of unknown number or size, or an input or output has no counterpart here.
 std::optional<AttentionShape> ReadShape(const GradContext& node) {
-  for (int i = 4; i < node.InputCount(); ++i)
-    if (node.HasInput(i)) return std::nullopt;
-  if (node.Float("softcap", 0) != 0 || node.Int("qk_matmul_output_mode", 0) != 0) return std::nullopt;
+  if (node.HasInput(6) || node.HasInput(4) != node.HasInput(5)) return std::nullopt;
+  if (node.node().output_size() > 3 && !node.node().output(3).empty()) return std::nullopt;
   const int64_t rank = node.Rank(0);
-  const auto& q = node.InputInfo(0).shape;
-  const auto& k = node.InputInfo(1).shape;
   if (rank < 3 || node.Rank(1) != rank || node.Rank(2) != rank) return std::nullopt;
-  const auto heads_of = [&](const std::vector<Extent>& shape, const char* attribute) {
-    return rank == 4 ? shape[1].value : node.Int(attribute, 0);
+  const auto places = [&](int i) { return node.InputInfo(i).shape[rank - 2].value; };
+  const auto heads = [&](int i, const char* attribute) {
+    return rank == 4 ? node.InputInfo(i).shape[1].value : node.Int(attribute, 0);
   };
-  const int64_t heads = heads_of(q, "q_num_heads");
-  if (heads < 1 || heads != heads_of(k, "kv_num_heads") || !q[rank - 1].known()) return std::nullopt;
-  const int64_t size = rank == 4 ? q[3].value : q[2].value / heads;
-  return AttentionShape{heads, size, q[rank - 2].value, k[rank - 2].value};
+  const auto size = [&](int i, int64_t count) {
+    const Extent& last = node.InputInfo(i).shape[rank - 1];
+    return !last.known() ? 0 : rank == 4 ? last.value : last.value / count;
+  };
+  const int64_t of_queries = heads(0, "q_num_heads"), of_keys = heads(1, "kv_num_heads");
+  if (of_keys < 1 || of_queries < 1 || of_queries % of_keys != 0) return std::nullopt;
+  AttentionShape shape{
+      of_queries, of_queries / of_keys, size(0, of_queries), size(2, of_keys), places(0), places(1), 0};
+  if (shape.size < 1 || shape.value_size < 1) return std::nullopt;
+  if (node.HasInput(4)) shape.past = node.InputInfo(4).shape[2].value;
+  shape.keys = shape.keys < 0 || shape.past < 0 ? -1 : shape.past + shape.keys;
+  return shape;
+}
+
+// Keys or values, behind those of the past.
+Value WithPast(const GradContext& node, int i, int past, const AttentionShape& shape) {
+  const Value now = WithHeads(node, i, shape.heads / shape.group);
+  return node.HasInput(past) ? Op("Concat", {node.Input(past), now}, {{"axis", int64_t{2}}}) : now;
+}
+
+// Each head once for every head of queries that reads it.
+Value Shared(const Value& x, const AttentionShape& shape, int64_t size) {
+  if (shape.group == 1) return x;
+  const Value repeated = Op("Expand", {Unsqueeze(x, {2}), x.graph->Ints({{1, 1, shape.group, 1, 1}})});
+  return Reshape(repeated, {{0, shape.heads, -1, size}});
 }
 
 // The scores with the mask that the node is given, of bools or of numbers to add.
@@ -112,19 +135,24 @@ Value Masked(const GradContext& node, const Value& scores) {
   return Op("Where", {mask, scores, node.graph().Scalar(kFarBelow)});
 }
 
+Value Capped(const Value& scores, float cap) {
+  return cap == 0 ? scores : Op("Tanh", {scores * (1 / cap)}) * cap;
+}
+
 Values Attention(const GradContext& node) {
   const auto shape = ReadShape(node);
   const bool is_causal = node.Int("is_causal", 0) != 0;
-  if (!shape || (is_causal && (shape->queries < 0 || shape->keys < 0))) return {};
+  if (!shape || (is_causal && !shape->places_are_known())) return {};
   if (node.HasInput(3) && !SameExtent(node.InputInfo(3).shape.back(), {shape->keys, ""})) return {};
-  const Value q = WithHeads(node, 0, shape->heads), k = WithHeads(node, 1, shape->heads),
-              v = WithHeads(node, 2, shape->heads);
+  const Value q = WithHeads(node, 0, shape->heads);
+  const Value k = WithPast(node, 1, 4, *shape), v = WithPast(node, 2, 5, *shape);
   const float scale = node.Float("scale", 1 / std::sqrt(static_cast<float>(shape->size)));
-  Value scores = MatMul(q, Transpose(k, {{0, 1, 3, 2}})) * scale;
-  if (is_causal) scores = scores + CausalMask(node, shape->queries, shape->keys);
+  Value scores = MatMul(q, Transpose(Shared(k, *shape, shape->size), {{0, 1, 3, 2}})) * scale;
+  scores = Capped(scores, node.Float("softcap", 0));  // before the masks, as ONNX Runtime does
+  if (is_causal) scores = scores + CausalMask(node, shape->queries, shape->keys, shape->past);
   const Value weights = Op("Softmax", {Masked(node, scores)}, {{"axis", int64_t{-1}}});
-  const Value result = MatMul(weights, v);
-  return {node.Rank(0) == 4 ? result : Reshape(SwapHeads(result), {{0, 0, -1}})};
+  const Value result = MatMul(weights, Shared(v, *shape, shape->value_size));
+  return {node.Rank(0) == 4 ? result : Reshape(SwapHeads(result), {{0, 0, -1}}), k, v};
 }
 
 constexpr std::array kExpansions = {

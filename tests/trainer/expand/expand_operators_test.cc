@@ -54,6 +54,20 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,4,6] q, float[N,4,6] k, float[N,4,6] v) => (float[N,4,6] y) "
               "{ y = Attention<q_num_heads = 2, kv_num_heads = 2, is_causal = 1, scale = 0.3>(q, k, v) }",
      .opset = 24},
+    {.name = "Attention",
+     .graph = "(float[N,4,3,2] q, float[N,2,5,2] k, float[N,2,5,3] v) => "
+              "(float[N,4,3,3] y) { y = Attention<softcap = 0.7>(q, k, v) }",
+     .opset = 23},
+    {.name = "Attention",
+     .graph =
+         "(float[N,3,8] q, float[N,3,2] k, float[N,3,2] v, float[3,3] m) => "
+         "(float[N,3,8] y) { y = Attention<q_num_heads = 4, kv_num_heads = 1, softcap = 0.7>(q, k, v, m) }",
+     .opset = 24},
+    {.name = "Attention",
+     .graph = "(float[N,2,3,4] q, float[N,2,3,4] k, float[N,2,3,4] v, float[N,2,2,4] i, float[N,2,2,4] j) => "
+              "(float[N,2,5,4] z) { y, a, b = Attention<is_causal = 1>(q, k, v, , i, j) s = Mul(a, b) "
+              "m = ReduceSum<keepdims = 1>(y) z = Mul(s, m) }",
+     .opset = 23},
     {"RNN",
      "(float[4,N,2] x, float[1,3,2] w, float[1,3,3] r, float[1,6] b) => "
      "(float[4,1,N,3] y) { y = RNN<hidden_size = 3>(x, w, r, b) }"},

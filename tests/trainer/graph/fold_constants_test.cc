@@ -38,6 +38,9 @@ constexpr GradientCase kCases[] = {
      "(float[N,1,3] x) => (float[N,3] y) { s = Shape(x) one = Constant<value_int = 1>() n = Gather(s, one) "
      "c = Equal(n, one) t = If<then_branch = g () => (float[N,3] a) { i = Constant<value_ints = [1]>() "
      "a = Squeeze(x, i) }, else_branch = h () => (float[N,1,3] b) { b = Identity(x) }>(c) y = Exp(t) }"},
+    {"AxesOfARange",
+     "(float[N,3,2] x) => (float[N] y) { s = Shape(x) rank = Size(s) one = Constant<value_int = 1>() "
+     "axes = Range(one, rank, one) e = Exp(x) y = ReduceSum<keepdims = 0>(e, axes) }"},
     {"ConditionThatIsStored",
      "(float[N,3] x) => (float[N,3] y) <bool no = {0}> { "
      "t = If<then_branch = g () => (float[N,3] a) { a = Exp(x) }, else_branch = h () => (float[N,3] b) { "
@@ -48,7 +51,7 @@ class FoldTest : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(FoldTest, ComputesTheSame) {
   const onnx::ModelProto folded = Folded(ParseModel(GetParam().graph, GetParam().opset));
-  for (const char* op : {"Concat", "Gather", "Div", "Equal", "Cast", "If"})
+  for (const char* op : {"Concat", "Gather", "Div", "Equal", "Cast", "If", "Range", "Size"})
     EXPECT_EQ(Count(folded, op), 0) << op;
 }
 

@@ -80,18 +80,6 @@ void PrintJson(const ModelCheck& check, const std::string& path) {
   std::cout << JsonText(json) << "\n";
 }
 
-// Of a model of which nothing more can be said.
-void PrintJson(const Error& error, const std::string& path) {
-  const nlohmann::ordered_json json = {
-      {"model", path},
-      {"passed", false},
-      {"trainable", false},
-      {"input_gradient", false},
-      {"problems", {error.what()}},
-  };
-  std::cout << JsonText(json) << "\n";
-}
-
 template <typename... Arguments>
 void Print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   std::cout << fmt::format(format, std::forward<Arguments>(arguments)...);
@@ -176,7 +164,9 @@ ModelCheck RunCheckJob(const CheckCommand& command) {
     Terminal terminal;
     return Check(LoadedModel(command.model), command.gradients, terminal).check;
   } catch (const Error& error) {
-    if (command.json && error.code() == ErrorCode::kBadModel) PrintJson(error, command.model);
+    ModelCheck check;  // nothing more can be said
+    check.problems = {error.what()};
+    if (command.json && error.code() == ErrorCode::kBadModel) PrintJson(check, command.model);
     throw;
   }
 }

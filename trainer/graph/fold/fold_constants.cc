@@ -156,22 +156,26 @@ void Replace(onnx::GraphProto& graph, const std::vector<int>& nodes, const Resul
   graph.mutable_node()->Swap(&kept);
 }
 
-void FoldOnce(onnx::ModelProto& model) {
+// False where there is nothing to fold.
+bool FoldOnce(onnx::ModelProto& model) {
   FixKnownShapes(model);
   std::vector<int> nodes = FoldableNodes(model.graph());
-  if (nodes.empty()) return;
+  if (nodes.empty()) return false;
   nodes = SmallOnes(model.graph(), nodes, InferShapes(model));
-  if (nodes.empty()) return;
+  if (nodes.empty()) return false;
   const onnx::ModelProto excerpt = Excerpt(model, nodes);
   const Results results = Compute(excerpt);
-  if (static_cast<int>(results.size()) == excerpt.graph().output_size())
-    Replace(*model.mutable_graph(), nodes, results);
+  if (static_cast<int>(results.size()) != excerpt.graph().output_size()) return false;
+  Replace(*model.mutable_graph(), nodes, results);
+  return true;
 }
 
 }  // namespace
 
 void FoldConstants(onnx::ModelProto& model) {
-  do FoldOnce(model);
+  // What is folded may tell the extents of the next: those of a Range are its numbers.
+  do
+    while (FoldOnce(model)) continue;
   while (InlineKnownBranches(model));
 }
 

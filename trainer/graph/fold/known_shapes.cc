@@ -62,6 +62,7 @@ class ShapeNumbers {
     if (node.input_size() == 0) return std::nullopt;
     const std::optional<Partial> x = Read(node.input(0));
     if (!x) return std::nullopt;
+    if (op == "Size") return Partial{true, {std::ssize(x->numbers)}};
     if (op == "Identity" || (op == "Cast" && IsInt64(node.output(0)))) return x;
     if (op == "Gather") return OfGather(node, *x);
     if (op == "Slice") return OfSlice(node, *x);
