@@ -9,6 +9,16 @@
 
 namespace ort_ed {
 
+// Sanitizers make samplers many times slower, and look for other faults than wrong laws.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int64_t kFewerChains = 10;
+#else
+inline constexpr int64_t kFewerChains = 1;
+#endif
+
+// How many chains show a law.
+constexpr int64_t EnoughChains(int64_t count) { return count / kFewerChains; }
+
 inline std::map<uint32_t, double> CountStates(const Chains& chains) {
   std::map<uint32_t, double> counts;
   for (int64_t chain = 0; chain < chains.count; ++chain) ++counts[StateNumber(chains.state(chain))];

@@ -91,7 +91,7 @@ Law Condition(Law law, const std::vector<uint8_t>& clamped, uint32_t start) {
 
 // All chains begin in the likeliest state.
 void ExpectErgodic(const Choice& sampler, const Model& model) {
-  constexpr int64_t kChains = 600;
+  constexpr int64_t kChains = EnoughChains(600);
   const bool refill = FindSampler(sampler.kind).needs_autoregressive_base;
   // Proposals of distinct variables seldom come about where there are few, nor those of a base that fits
   // badly.

@@ -67,7 +67,7 @@ class ExactSampler : public testing::TestWithParam<Setting> {
 };
 
 TEST_P(ExactSampler, KeepsTheLaw) {
-  constexpr int64_t kChains = 10000;
+  constexpr int64_t kChains = EnoughChains(10000);
   for (const Model& model : Models()) {
     const EnergyPath target = Path(model.energy);
     const Law law = ExactLaw(target);
@@ -80,7 +80,7 @@ TEST_P(ExactSampler, KeepsTheLaw) {
 }
 
 TEST_P(ExactSampler, ReachesTheLaw) {
-  constexpr int64_t kChains = 2000;
+  constexpr int64_t kChains = EnoughChains(2000);
   for (const Model& model : Models()) {
     const EnergyPath target = Path(model.energy);
     Chains chains = StartChains(target, kChains, 31);
@@ -93,7 +93,7 @@ TEST_P(ExactSampler, ReachesTheLaw) {
 // At another temperature, against another base: the path that AIS and tempering walk on.
 TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
   if (FindSampler(GetParam().sampler.kind).needs_autoregressive_base) GTEST_SKIP() << "not for such a base";
-  constexpr int64_t kChains = 10000;
+  constexpr int64_t kChains = EnoughChains(10000);
   for (const Model& model : Models()) {
     const EnergyPath target(model.energy, SomeBase(model.energy->variables()));
     const Law law = ExactLaw(target, 0.4);
@@ -106,7 +106,7 @@ TEST_P(ExactSampler, KeepsTheLawsOfThePath) {
 }
 
 TEST_P(ExactSampler, KeepsTheLawsOfThePathFromALearnedBase) {
-  constexpr int64_t kChains = 10000;
+  constexpr int64_t kChains = EnoughChains(10000);
   for (const Model& model : Models()) {
     const EnergyPath target(model.energy, SmallAutoregressive(model.energy->variables(), {8, 6}, 5));
     const Law law = ExactLaw(target, 0.4);
