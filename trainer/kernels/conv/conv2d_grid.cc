@@ -41,22 +41,45 @@ std::vector<Grid> InputGradGrids(const Conv2dShape& s) {
   return grids;
 }
 
+namespace {
+
+// Taps whose source pixels lie side by side.
+struct TapRun {
+  ptrdiff_t y, x;
+  size_t first, count;
+};
+
+std::vector<TapRun> FindRuns(const std::vector<Tap>& taps) {
+  std::vector<TapRun> runs;
+  for (size_t t = 0; t < taps.size(); ++t) {
+    if (t > 0 && taps[t].y == taps[t - 1].y && taps[t].x == taps[t - 1].x + 1) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({taps[t].y, taps[t].x, t, 1});
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
 void GatherTaps(const Grid& grid, size_t images, const ImageShape& source, const float* in, float* rows) {
   const size_t channels = source.channels, columns = grid.taps.size() * channels;
   const ptrdiff_t step = grid.step_x, width = source.width, height = source.height;
   std::fill_n(rows, images * grid.positions() * columns, 0.0f);
-  for (size_t t = 0; t < grid.taps.size(); ++t) {
-    const Tap& tap = grid.taps[t];
-    // Positions j of a line whose pixel j * step + tap.x is inside.
-    const ptrdiff_t first = tap.x >= 0 ? 0 : (-tap.x + step - 1) / step;
-    const ptrdiff_t end = std::min<ptrdiff_t>(grid.width, width > tap.x ? (width - 1 - tap.x) / step + 1 : 0);
+  for (const TapRun& run : FindRuns(grid.taps)) {
     for (size_t line = 0; line < images * grid.height; ++line) {
-      const ptrdiff_t y = static_cast<ptrdiff_t>(line % grid.height * grid.step_y) + tap.y;
+      const ptrdiff_t y = static_cast<ptrdiff_t>(line % grid.height * grid.step_y) + run.y;
       if (y < 0 || y >= height) continue;
       const float* from = in + (line / grid.height * height + y) * width * channels;
-      float* to = rows + line * grid.width * columns + t * channels;
-      for (ptrdiff_t j = first; j < end; ++j) {
-        std::copy_n(from + (j * step + tap.x) * channels, channels, to + j * columns);
+      float* to = rows + line * grid.width * columns + run.first * channels;
+      for (size_t j = 0; j < grid.width; ++j, to += columns) {
+        // The part of the run that is inside the line.
+        const ptrdiff_t x = static_cast<ptrdiff_t>(j) * step + run.x;
+        const ptrdiff_t first = std::max<ptrdiff_t>(x, 0);
+        const ptrdiff_t end = std::min(x + static_cast<ptrdiff_t>(run.count), width);
+        if (first < end)
+          std::copy(from + first * channels, from + end * channels, to + (first - x) * channels);
       }
     }
   }
