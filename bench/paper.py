@@ -18,8 +18,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from paper import experiment  # noqa: E402
 
-TABLES = ["densities", "ablations", "ising", "images", "learned_base", "real", "tables"]
-NEED_DATA = {"images", "learned_base", "real", "tables"}
+TABLES = ["densities", "ablations", "ising", "images", "image_methods", "learned_base", "real", "tables"]
+NEED_DATA = {"images", "image_methods", "learned_base", "real", "tables"}
 NEED_PEERS = {"tables"}
 
 
