@@ -4,9 +4,12 @@
 #   tools/setup.sh           what the build and the tests need
 #   tools/setup.sh --bench   also the peers of bench/peers.py, pinned, each in a venv of its own (some GB): PyTorch, JAX, D-Wave's
 #                            samplers and ONNX Runtime's last training release; what pip cannot bring is left out
+#   tools/setup.sh --torch   of these, PyTorch and ONNX Runtime's training alone, and PyTorch's exporter: gradients and the artefacts of
+#                            `ort-ed export --ort-training` are tested against them; skipped without
 #   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #   tools/setup.sh --fuzz    also clang, with which tools/fuzz.sh builds its targets
+#   tools/setup.sh --conformance also a Python with the package onnx, whose operator tests are run as energy models; skipped without
 #
 # ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
 # older than tools/cmake/FindOnnxRuntime.cmake takes). Elsewhere they land in ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so
@@ -25,16 +28,19 @@ packages=(
   build-essential cmake ninja-build ccache pkg-config git clang-format
   libonnx-dev libprotobuf-dev protobuf-compiler libspdlog-dev libfmt-dev
   libtomlplusplus-dev nlohmann-json3-dev libpng-dev zlib1g-dev
+  libflatbuffers-dev flatbuffers-compiler
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-bench=false tables=false
+bench=false torch=false tables=false conformance=false
 for option in "$@"; do
   case $option in
     --bench) bench=true packages+=(python3-numpy python3-venv python3-dev) ;; # torch.compile() compiles against Python's headers
+    --torch) torch=true packages+=(python3-venv) ;;
     --tables) tables=true packages+=(python3-venv) ;;
     --browser) packages+=(chromium fonts-dejavu-core) ;;
     --fuzz) packages+=(clang libclang-rt-dev llvm) ;; # llvm: names in the stacks of findings
-    *) echo "setup: unknown option '$option'; there are --bench, --tables, --browser and --fuzz" >&2; exit 2 ;;
+    --conformance) conformance=true packages+=(python3-venv) ;;
+    *) echo "setup: unknown option '$option'; there are --bench, --torch, --tables, --browser, --fuzz and --conformance" >&2; exit 2 ;;
   esac
 done
 
@@ -129,9 +135,9 @@ bring_argparse() {
   rm -rf "$work"
 }
 
-# bring_peer NAME PACKAGE...: a venv of that name with exactly these packages. A venv knows its own path, so that it is made in place;
+# bring_python NAME PACKAGE...: a venv of that name with exactly these packages. A venv knows its own path, so that it is made in place;
 # the list in it tells that it is complete.
-bring_peer() {
+bring_python() {
   local prefix=$CACHE/$1
   shift
   [[ -f $prefix/packages && $(<"$prefix/packages") == "$*" ]] && return
@@ -140,21 +146,34 @@ bring_peer() {
   if python3 -m venv "$prefix" && "$prefix/bin/pip" install --quiet "$@" >&2; then
     echo "$*" >"$prefix/packages"
   else
-    say "pip could not bring $*: bench/peers.py goes on without"
+    say "pip could not bring $*; what needs them goes on without"
   fi
 }
 
 packages_of() { "$CACHE/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 
+# share_torch NAME: lets a venv use the PyTorch of the one that has it.
+share_torch() {
+  [[ -f $CACHE/torch/packages && -f $CACHE/$1/packages ]] || return 0
+  packages_of torch >"$(packages_of "$1")/torch.pth"
+}
+
+bring_torch() {
+  bring_python torch torch==2.15.0 numpy==2.4.6
+  # Newer releases of onnx write files that this one cannot read. It imports PyTorch, of which it then needs nothing here.
+  bring_python ort-training onnxruntime-training-cpu==1.19.2 onnx==1.17.0 numpy==2.4.6
+  share_torch ort-training
+}
+
+bring_exporter() {
+  bring_python exporter onnxscript==0.7.2 onnx==1.21.0 numpy==2.4.6
+  share_torch exporter
+}
+
 bring_peers() {
-  bring_peer torch torch==2.15.0 numpy==2.4.6
-  bring_peer jax jax==0.10.2 numpy==2.4.6
-  bring_peer dwave dwave-samplers==1.8.0 numpy==2.4.6
-  # Newer releases of onnx write files that this one cannot read. It imports PyTorch, of which it then needs nothing here: that one's.
-  bring_peer ort-training onnxruntime-training-cpu==1.19.2 onnx==1.17.0 numpy==2.4.6
-  if [[ -f $CACHE/torch/packages && -f $CACHE/ort-training/packages ]]; then
-    packages_of torch >"$(packages_of ort-training)/torch.pth"
-  fi
+  bring_torch
+  bring_python jax jax==0.10.2 numpy==2.4.6
+  bring_python dwave dwave-samplers==1.8.0 numpy==2.4.6
 }
 
 # The packages are those of today: peers are measured as their users have them.
@@ -175,7 +194,9 @@ debian_has_onnxruntime() { dpkg --compare-versions "$(debian_version libonnxrunt
 command -v apt-get >/dev/null || die "this script knows Debian only; install elsewhere what its list of packages names"
 install_debian "${packages[@]}"
 if $bench; then bring_peers; fi
+if $torch; then bring_torch; bring_exporter; fi
 if $tables; then bring_tables; fi
+if $conformance; then bring_python conformance onnx==1.21.0 numpy==2.4.6; fi
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
 if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi

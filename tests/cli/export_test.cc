@@ -171,7 +171,7 @@ TEST_F(ExportCommand, MistakesAreExplained) {
                 "--threshold-on has no effect with --threshold 0");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--threshold", "-1"}), 2,
                 "--threshold must lie in [0, inf), not -1");
-  ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "--output is missing");
+  ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o FILE, or --ort-training DIR");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--checkpoint", "15"}), 1,
                 "no checkpoint of step 15; there are 0, 10, 20");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("x.onnx"), "--weights", "best"}), 1,
@@ -183,6 +183,39 @@ TEST_F(ExportCommand, MistakesAreExplained) {
                 "--weights has no effect with an .onnx file; it needs a run directory");
   ExpectFailure(RunOrtEd({"export", Path("run"), "-o", Path("no/such/folder/x.onnx")}), 1, "x.onnx");
   EXPECT_FALSE(std::filesystem::exists(Path("x.onnx")));
+}
+
+// What is in them is tested by ONNX Runtime's training itself (tests/ort_training).
+TEST_F(ExportCommand, WritesWhatOnnxRuntimesTrainingGoesOnWith) {
+  Train();
+  const CommandResult result = RunOrtEd({"export", Path("run"), "--ort-training", Path("artefacts")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("as of step 20"));
+  EXPECT_THAT(result.err, HasSubstr("no moving average"));
+  for (const char* name : {"training_model.onnx", "eval_model.onnx", "optimizer_model.onnx"})
+    EXPECT_FALSE(ReadBytes(Path(std::string("artefacts/") + name)).empty()) << name;
+  EXPECT_EQ(ReadBytes(Path("artefacts/checkpoint")).substr(4, 4), "ODTC");
+  // The loss without a step: rows and negatives in, the energy of each row out.
+  const CommandResult early =
+      RunOrtEd({"export", Path("run"), "--ort-training", Path("early"), "--checkpoint", "10"});
+  ASSERT_EQ(early.exit_code, 0) << early.err;
+  EXPECT_NE(ReadBytes(Path("early/checkpoint")), ReadBytes(Path("artefacts/checkpoint")));
+  EXPECT_EQ(ReadBytes(Path("early/training_model.onnx")), ReadBytes(Path("artefacts/training_model.onnx")));
+}
+
+TEST_F(ExportCommand, RefusesWhatOnnxRuntimesTrainingHasNot) {
+  Train();
+  ExpectFailure(RunOrtEd({"export", Path("run")}), 2, "-o FILE, or --ort-training DIR");
+  ExpectFailure(RunOrtEd({"export", Path("run"), "--ort-training", Path("artefacts"), "--weights", "raw"}), 2,
+                "--weights has no effect without --output");
+  ExpectFailure(RunOrtEd({"export", Path("run/model.onnx"), "--ort-training", Path("artefacts")}), 1,
+                "is not a run directory");
+  const CommandResult other =
+      RunOrtEd({"train", "--data", Path("rows.csv"), "-o", Path("l1"), "--steps", "5", "--batch-size", "16",
+                "--hidden", "8", "--threads", "1", "--l1", "0.1"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  ExpectFailure(RunOrtEd({"export", Path("l1"), "--ort-training", Path("artefacts")}), 1,
+                "ONNX Runtime's training has no l1 penalty");
 }
 
 }  // namespace

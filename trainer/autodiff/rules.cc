@@ -20,7 +20,8 @@ const std::set<std::string_view>& Leaves() {
       "Floor", "Ceil", "Round", "Sign", "Hardmax",
       // constants
       "Constant", "ConstantOfShape", "EyeLike", "Range", "RandomNormal", "RandomNormalLike", "RandomUniform",
-      "RandomUniformLike", "Bernoulli"};
+      "RandomUniformLike", "Bernoulli", "Multinomial", "BlackmanWindow", "HammingWindow", "HannWindow",
+      "MelWeightMatrix"};
   return leaves;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 const Expansion* Find(const std::string& domain, const std::string& op) {
   for (const auto family :
-       {ContribExpansions(), AttentionExpansions(), RecurrentExpansions(), LossExpansions()}) {
+       {ContribExpansions(), AttentionExpansions(), RecurrentExpansions(), LossExpansions(), ImageExpansions()}) {
     for (const Expansion& expansion : family) {
       const bool same_domain =
           IsStandardDomain(expansion.domain) ? IsStandardDomain(domain) : domain == expansion.domain;

@@ -22,5 +22,6 @@ std::span<const Expansion> ContribExpansions();
 std::span<const Expansion> AttentionExpansions();
 std::span<const Expansion> RecurrentExpansions();
 std::span<const Expansion> LossExpansions();
+std::span<const Expansion> ImageExpansions();
 
 }  // namespace ort_ed

@@ -47,7 +47,7 @@ TEST(DoubleFormsTest, Convolutions) {
 TEST(DoubleFormsTest, Pooling) {
   for (const GradientCase& test : PoolingCases()) {
     const std::string name = test.name;
-    if (name != "LpPool" && name != "GlobalLpPool") ExpectSameInDouble(test);
+    if (!name.ends_with("LpPool") && name != "MaxUnpool") ExpectSameInDouble(test);
   }
 }
 

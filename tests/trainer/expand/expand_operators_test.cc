@@ -97,6 +97,89 @@ constexpr GradientCase kCases[] = {
     {"NegativeLogLikelihoodLoss",
      "(float[N,3] x, int64[N] l) => (float y) { k = Constant<value_int = 3>() m = Mod(l, k) "
      "y = NegativeLogLikelihoodLoss<reduction = \"sum\">(x, m) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"zeros\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"zeros\", align_corners = 1>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"border\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"border\", align_corners = 1>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"reflection\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bilinear\", "
+     "padding_mode = \"reflection\", align_corners = 1>(x, g) }"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"zeros\", align_corners = 0>(x, g) }",
+     .zero = "g"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"zeros\", align_corners = 1>(x, g) }",
+     .zero = "g"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"border\", align_corners = 0>(x, g) }",
+     .zero = "g"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"border\", align_corners = 1>(x, g) }",
+     .zero = "g"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"reflection\", align_corners = 0>(x, g) }",
+     .zero = "g"},
+    {.name = "GridSample",
+     .graph =
+         "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"nearest\", "
+         "padding_mode = \"reflection\", align_corners = 1>(x, g) }",
+     .zero = "g"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"zeros\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"zeros\", align_corners = 1>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"border\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"border\", align_corners = 1>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"reflection\", align_corners = 0>(x, g) }"},
+    {"GridSample",
+     "(float[N,2,4,3] x, float[N,3,2,2] g) => (float[N,2,3,2] y) { y = GridSample<mode = \"bicubic\", "
+     "padding_mode = \"reflection\", align_corners = 1>(x, g) }"},
+    {.name = "GridSample",
+     .graph = "(float[N,2,2,4,3] x, float[N,2,1,3,3] g) => "
+              "(float[N,2,2,1,3] y) { y = GridSample<mode = \"linear\">(x, g) }",
+     .opset = 20},
+    {"LRN",
+     "(float[N,5,2,2] x) => (float[N,5,2,2] y) { y = LRN<size = 3, alpha = 0.9, beta = 0.6, bias = 1.5>(x) "
+     "}"},
+    {"LRN", "(float[N,3,2,2] x) => (float[N,3,2,2] y) { y = LRN<size = 1, alpha = 0.7>(x) }"},
+    {"MeanVarianceNormalization",
+     "(float[N,2,3,2] x) => (float[N,2,3,2] y) { y = MeanVarianceNormalization<axes = [2, 3]>(x) }"},
+    {"MeanVarianceNormalization",
+     "(float[N,2,3,2] x) => (float[N,2,3,2] y) { y = MeanVarianceNormalization(x) }"},
+    {"DequantizeLinear",
+     "(int64[N,3,2] i, float[3] s, int64[3] j) => (float[N,3,2] y) { q = Cast<to = 3>(i) z = Cast<to = 3>(j) "
+     "y = DequantizeLinear(q, s, z) }"},
+    {"DequantizeLinear",
+     "(int64[N,3] i, float s) => (float[N,3] y) { q = Cast<to = 2>(i) y = DequantizeLinear(q, s) }"},
 };
 
 onnx::ModelProto Model(const GradientCase& test) { return ParseModel(test.graph, test.opset); }

@@ -20,15 +20,6 @@
 namespace ort_ed {
 namespace {
 
-Checkpoint ReadFromRun(const std::string& folder, const ExportOptions& options, Observer& observer) {
-  ReadRunOptions(folder);  // is it a run at all?
-  const CheckpointFolder checkpoints(folder + "/" + run_file::kCheckpoints);
-  std::optional<Checkpoint> found =
-      options.checkpoint ? checkpoints.Read(*options.checkpoint) : checkpoints.ReadNewest(observer);
-  if (!found) throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
-  return std::move(*found);
-}
-
 bool HaveSameWeights(const onnx::ModelProto& a, const onnx::ModelProto& b) {
   return std::ranges::equal(a.graph().initializer(), b.graph().initializer(),
                             [](const onnx::TensorProto& x, const onnx::TensorProto& y) {
@@ -70,11 +61,19 @@ void ExportOptions::Describe(Declare<ExportOptions>& declare) {
           "with the graph of dU/dx that gradient-guided samplers need; plain scoring does not load it");
 }
 
+Checkpoint ReadCheckpointOf(const std::string& folder, std::optional<int64_t> step, Observer& observer) {
+  ReadRunOptions(folder);  // is it a run at all?
+  const CheckpointFolder checkpoints(folder + "/" + run_file::kCheckpoints);
+  std::optional<Checkpoint> found = step ? checkpoints.Read(*step) : checkpoints.ReadNewest(observer);
+  if (!found) throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no checkpoint yet", folder));
+  return std::move(*found);
+}
+
 ExportResult ExportModel(const std::string& source, const ExportOptions& options, Observer& observer) {
   CheckOptions(options);
   ExportResult result;
   if (std::filesystem::is_directory(source)) {
-    const Checkpoint checkpoint = ReadFromRun(source, options, observer);
+    const Checkpoint checkpoint = ReadCheckpointOf(source, options.checkpoint, observer);
     result.step = checkpoint.step;
     result.model = RestoreModel(checkpoint, options.weights == "raw" ? Weights::kRaw : Weights::kAverage);
     NarrowParameters(result.model);

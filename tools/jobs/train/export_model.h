@@ -30,6 +30,9 @@ struct ExportResult : JobResult {
   std::optional<Sparsity> sparsity;  // where a threshold was asked for
 };
 
+// The checkpoint of a run at this step, else the newest. Throws kInvalidArgument where there is none.
+Checkpoint ReadCheckpointOf(const std::string& run, std::optional<int64_t> step, Observer& observer);
+
 // `source`: a run directory, or an .onnx file. Throws OptionError, kIo, kBadModel, kInvalidArgument.
 ExportResult ExportModel(const std::string& source, const ExportOptions& options, Observer& observer);
 

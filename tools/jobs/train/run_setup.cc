@@ -292,29 +292,7 @@ void RequireNormalised(const RunSetup& setup) {
 }
 
 void MakeLearner(RunSetup& setup, PreparedModel network) {
-  const TrainOptions& options = setup.options;
-  LearnerOptions learner;
-  learner.objective = options.objective;
-  if (&setup.negatives->validation() != setup.negatives.get()) {
-    const auto shape = setup.negatives->validation().shape(options.contrast.negatives);
-    learner.validation = {.batch = {shape.negatives, shape.weighted}};
-  }
-  learner.penalties = options.penalties;
-  learner.optimizer = options.optimizer;
-  learner.frozen = options.network.frozen;
-  if (setup.roles) {
-    learner.buffers = setup.roles->BufferNames();
-    learner.masked = setup.roles->masked;
-  }
-  if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
-  if (IsNormalised(setup.model)) learner.freeze_zeros.push_back(kMaskedParameters);
-  if (setup.base != nullptr && !setup.negatives->of_network_alone())
-    learner.frozen.push_back(kBaseParameters);
-  learner.dropout = Dropout(setup);
-  learner.device = ParseDevice(options.run.device);
-  learner.threads = options.run.threads;
-  learner.micro_batch = options.batch.micro_batch;
-  setup.learner = std::make_unique<Learner>(std::move(network), learner, setup.shape());
+  setup.learner = std::make_unique<Learner>(std::move(network), MakeLearnerOptions(setup), setup.shape());
   TryEnergy(setup);
 }
 
@@ -455,17 +433,23 @@ void Begin(RunSetup& setup, const RunSources& sources, Observer& observer) {
       setup, setup.negatives->of_network_alone() ? std::move(network) : PreparedModel{setup.model, contract});
 }
 
-// A run that goes on from a checkpoint.
-void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
-  const std::string name = "the model of the checkpoint";
-  PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), name);
-  setup.model = network.model;
+constexpr char kOfCheckpoint[] = "the model of the checkpoint";
+
+// What is trained, without its data.
+EnergyContract OpenCheckpoint(RunSetup& setup, const Checkpoint& checkpoint) {
+  PreparedModel network = Prepare(RestoreModel(checkpoint, Weights::kRaw), kOfCheckpoint);
+  setup.model = std::move(network.model);
   setup.roles = RolesOf(checkpoint, setup.model);
   OpenBase(setup);
-  OpenData(setup, network.contract.dimension, GetVariables(setup.model, network.contract.dimension),
-           observer);
+  return network.contract;
+}
+
+// A run that goes on from a checkpoint.
+void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
+  const EnergyContract contract = OpenCheckpoint(setup, checkpoint);
+  OpenData(setup, contract.dimension, GetVariables(setup.model, contract.dimension), observer);
   ChooseMethod(setup, observer);
-  ChooseNegatives(setup, network.contract, observer);
+  ChooseNegatives(setup, contract, observer);
   RequireSame(checkpoint.configuration, setup.options);  // another seed may give other data, too
   if (setup.dataset->hash != checkpoint.data) {
     throw Error(
@@ -475,8 +459,7 @@ void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
             "a new run",
             setup.options.data.data, checkpoint.data, setup.dataset->hash));
   }
-  if (setup.negatives->of_network_alone()) network = Prepare(RemoveAutoregressiveBase(network.model), name);
-  MakeLearner(setup, std::move(network));
+  MakeLearner(setup, TrainedNetwork(setup, contract));
   setup.learner->WriteState(checkpoint.SelectTensors("energy"));
   setup.negatives->Load(checkpoint.SelectTensors("negatives"));
 }
@@ -486,6 +469,46 @@ void GoOn(RunSetup& setup, const Checkpoint& checkpoint, Observer& observer) {
 BatchShape RunSetup::shape() const {
   const NegativeSource::Shape shape = negatives->shape(options.contrast.negatives);
   return {shape.negatives, shape.weighted};
+}
+
+LearnerOptions MakeLearnerOptions(const RunSetup& setup) {
+  const TrainOptions& options = setup.options;
+  LearnerOptions learner;
+  learner.objective = options.objective;
+  if (&setup.negatives->validation() != setup.negatives.get()) {
+    const auto shape = setup.negatives->validation().shape(options.contrast.negatives);
+    learner.validation = {.batch = {shape.negatives, shape.weighted}};
+  }
+  learner.penalties = options.penalties;
+  learner.optimizer = options.optimizer;
+  learner.frozen = options.network.frozen;
+  if (setup.roles) {
+    learner.buffers = setup.roles->BufferNames();
+    learner.masked = setup.roles->masked;
+  }
+  if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
+  if (IsNormalised(setup.model)) learner.freeze_zeros.push_back(kMaskedParameters);
+  if (setup.base != nullptr && !setup.negatives->of_network_alone())
+    learner.frozen.push_back(kBaseParameters);
+  learner.dropout = Dropout(setup);
+  learner.device = ParseDevice(options.run.device);
+  learner.threads = options.run.threads;
+  learner.micro_batch = options.batch.micro_batch;
+  return learner;
+}
+
+PreparedModel TrainedNetwork(const RunSetup& setup, const EnergyContract& contract) {
+  if (!setup.negatives->of_network_alone()) return {setup.model, contract};
+  return Prepare(RemoveAutoregressiveBase(setup.model), kOfCheckpoint);
+}
+
+RunSetup OpenWithoutData(const TrainOptions& options, const Checkpoint& checkpoint) {
+  RunSetup setup;
+  setup.options = Resolve(options);
+  const EnergyContract contract = OpenCheckpoint(setup, checkpoint);
+  setup.dataset = std::make_shared<Dataset>();
+  setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
+  return setup;
 }
 
 RunSetup SetUp(const TrainOptions& given, const RunSources& sources, Observer& observer) {

@@ -45,6 +45,13 @@ struct RunSources {
 // options or data are not those of the checkpoint; writes nothing.
 RunSetup SetUp(const TrainOptions& options, const RunSources& sources, Observer& observer);
 
+// What a checkpoint and the options of its run tell without the data: no rows and no learner.
+RunSetup OpenWithoutData(const TrainOptions& options, const Checkpoint& checkpoint);
+
+// The network that a learner of the run gets, and how. `contract`: of the model.
+PreparedModel TrainedNetwork(const RunSetup& setup, const EnergyContract& contract);
+LearnerOptions MakeLearnerOptions(const RunSetup& setup);
+
 // The options that may not change when a run is resumed, as text by key.
 std::map<std::string, std::string> FixedOptions(const TrainOptions& options);
 

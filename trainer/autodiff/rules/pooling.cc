@@ -89,6 +89,13 @@ void MaxPool(GradContext& node) {
   node.SetGradient(0, node.ReshapeToInput(scattered, 0));
 }
 
+// Each number goes to one place.
+void MaxUnpool(GradContext& node) {
+  if (node.HasInput(2)) node.Fail("its output shape must follow from its windows");
+  const Value g = Reshape(node.OutputGradient(), {{-1}}), places = Reshape(node.Input(1), {{-1}});
+  node.SetGradient(0, node.ReshapeToInput(Op("Gather", {g, places}), 0));
+}
+
 std::vector<int64_t> AllSpatialAxes(const GradContext& node) {
   std::vector<int64_t> axes(node.Rank(0) - 2);
   std::iota(axes.begin(), axes.end(), 2);
@@ -108,11 +115,9 @@ void GlobalMaxPool(GradContext& node) {
 }
 
 constexpr std::array kRules = {
-    GradientRule{"AveragePool", 1, AveragePool},
-    GradientRule{"MaxPool", 1, MaxPool},
-    GradientRule{"GlobalAveragePool", 1, GlobalAveragePool},
-    GradientRule{"GlobalMaxPool", 1, GlobalMaxPool},
-    GradientRule{"LpPool", 2, LpPool},
+    GradientRule{"AveragePool", 1, AveragePool},     GradientRule{"MaxPool", 1, MaxPool},
+    GradientRule{"MaxUnpool", 9, MaxUnpool},         GradientRule{"GlobalAveragePool", 1, GlobalAveragePool},
+    GradientRule{"GlobalMaxPool", 1, GlobalMaxPool}, GradientRule{"LpPool", 2, LpPool},
     GradientRule{"GlobalLpPool", 2, GlobalLpPool},
 };
 

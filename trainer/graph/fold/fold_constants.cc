@@ -9,8 +9,9 @@
 #include "models/graph/tensors.h"
 #include "runtime/session.h"
 #include "trainer/graph/fold/constant_values.h"
-#include "trainer/graph/fold/inline_branches.h"
+#include "trainer/graph/fold/inline_bodies.h"
 #include "trainer/graph/fold/known_shapes.h"
+#include "trainer/graph/fold/resolve_sequences.h"
 #include "trainer/graph/graph_names.h"
 #include "trainer/graph/infer_shapes.h"
 
@@ -170,13 +171,21 @@ bool FoldOnce(onnx::ModelProto& model) {
   return true;
 }
 
-}  // namespace
-
-void FoldConstants(onnx::ModelProto& model) {
+void FoldAll(onnx::ModelProto& model) {
   // What is folded may tell the extents of the next: those of a Range are its numbers.
   do
     while (FoldOnce(model)) continue;
-  while (InlineKnownBranches(model));
+  while (InlineBodies(model) || ResolveSequences(model));
+}
+
+}  // namespace
+
+void FoldConstants(onnx::ModelProto& model) {
+  FoldAll(model);
+  if (model.graph().output_size() == 0 || std::ranges::none_of(model.graph().node(), HasSubgraph)) return;
+  // A condition may follow from extents that only a run tells.
+  FixKnownShapes(model, model.graph().output(0).name());
+  FoldAll(model);
 }
 
 }  // namespace ort_ed

@@ -36,8 +36,8 @@ int64_t Place(int64_t position, int64_t size) {
 
 class ShapeNumbers {
  public:
-  explicit ShapeNumbers(onnx::ModelProto& model)
-      : graph_(*model.mutable_graph()), infos_(InferShapes(model)), constants_(graph_) {}
+  ShapeNumbers(onnx::ModelProto& model, const std::string& output)
+      : graph_(*model.mutable_graph()), infos_(InferShapes(model, output)), constants_(graph_) {}
 
   void Fix() {
     for (auto& node : *graph_.mutable_node()) {
@@ -157,11 +157,11 @@ class ShapeNumbers {
 
 }  // namespace
 
-void FixKnownShapes(onnx::ModelProto& model) {
+void FixKnownShapes(onnx::ModelProto& model, const std::string& output) {
   const auto& nodes = model.graph().node();
   const bool has_shapes =
       std::ranges::any_of(nodes, [](const onnx::NodeProto& node) { return node.op_type() == "Shape"; });
-  if (has_shapes) ShapeNumbers(model).Fix();
+  if (has_shapes) ShapeNumbers(model, output).Fix();
 }
 
 }  // namespace ort_ed

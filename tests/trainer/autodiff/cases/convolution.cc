@@ -73,6 +73,12 @@ constexpr GradientCase kCases[] = {
     {"ConvTranspose",
      "(float[N,2,2,2,3] x, float[2,3,2,2,2] w) => "
      "(float[N,3,4,4,4] y) { y = ConvTranspose<strides = [2, 2, 1]>(x, w) }"},
+    {"ConvTranspose",
+     "(float[N,4,2,3,2] x, float[4,1,2,2,3] w, float[2] b) => (float[N,2,3,6,5] y) { y = ConvTranspose<"
+     "group = 2, strides = [1, 2, 2], dilations = [1, 1, 1]>(x, w, b) }"},
+    {"Conv",
+     "(float[N,3,4,4,4] x, float[2,3,2,2,2] w) => (float[N,2,2,3,3] y) "
+     "{ y = Conv<dilations = [2, 1, 1]>(x, w) }"},
 };
 
 }  // namespace

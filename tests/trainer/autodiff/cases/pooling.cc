@@ -41,6 +41,18 @@ constexpr GradientCase kCases[] = {
     {"MaxPool",
      "(float[N,2,7] x) => "
      "(float[N,2,4] y) { y = MaxPool<kernel_shape = [3], strides = [2], auto_pad = \"SAME_LOWER\">(x) }"},
+    {.name = "MaxUnpool",
+     .graph =
+         "(float[N,2,4,4] x, float[2,1,1] w) => (float[N,2,4,4] y) { p, i = MaxPool<kernel_shape = [2, 2], "
+         "strides = [2, 2]>(x) q = Mul(p, w) y = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(q, i) }",
+     .in_float = true},
+    {"MaxPool",
+     "(float[N,2,5,4,5] x) => (float[N,2,3,2,3] y) { y = MaxPool<kernel_shape = [2, 2, 2], strides = [2, 2, "
+     "2], "
+     "ceil_mode = 1>(x) }"},
+    {"AveragePool",
+     "(float[N,2,5,4,5] x) => (float[N,2,3,2,3] y) { y = AveragePool<kernel_shape = [2, 2, 2], "
+     "strides = [2, 2, 2], ceil_mode = 1>(x) }"},
     {"GlobalAveragePool", "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalAveragePool(x) }"},
     {"GlobalAveragePool", "(float[N,2,5] x) => (float[N,2,1] y) { y = GlobalAveragePool(x) }"},
     {"GlobalMaxPool", "(float[N,2,3,4] x) => (float[N,2,1,1] y) { y = GlobalMaxPool(x) }"},
