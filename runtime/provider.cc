@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <dlfcn.h>
 #include <onnxruntime_cxx_api.h>
 #include <unistd.h>
 
+#include "runtime/missing_libraries.h"
 #include "runtime/session.h"
 
 namespace ort_ed {
@@ -16,11 +18,12 @@ namespace {
 
 constexpr std::string_view kSuffix = "ExecutionProvider";
 constexpr char kAdvice[] =
-    "; configure with -Donnxruntime_ROOT=/path/to/an/onnxruntime/that/has/it (README.md, \"Using a GPU\")";
+    "; take an ONNX Runtime that has it (docs/gpu.md): of the command ort-ed, --onnxruntime DIR or "
+    "ORT_ED_ONNXRUNTIME=DIR does, of other programs LD_LIBRARY_PATH";
 
 // ONNX Runtime lists the providers under one spelling and accepts another.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kAcceptedSpelling = {{
-    {"WebGpu", "WebGPU"},
+    {"webgpu", "WebGPU"},
     {"WebNN", "WEBNN"},
     {"Xnnpack", "XNNPACK"},
     {"Azure", "AZURE"},
@@ -37,6 +40,7 @@ std::string UserName(std::string_view listed) {
   if (listed.ends_with(kSuffix)) listed.remove_suffix(kSuffix.size());
   if (listed == "CPU") return "cpu";
   if (listed == "CUDA") return "cuda";
+  if (listed == "WebGpu") return "webgpu";
   return std::string(listed);
 }
 
@@ -77,9 +81,18 @@ void Append(Ort::SessionOptions& session, const Device& device) {
          api.SessionOptionsAppendExecutionProvider_TensorRT_V2, api.ReleaseTensorRTProviderOptions},
         session, device);
   } else if (device.provider != "cpu") {
-    session.AppendExecutionProvider(AcceptedSpelling(device.provider),
-                                    {device.options.begin(), device.options.end()});
+    std::unordered_map<std::string, std::string> provider(device.options.begin(), device.options.end());
+    // Without it, whatever touches an index or an extent would leave the device.
+    if (device.provider == "webgpu") provider.emplace("enableInt64", "1");
+    session.AppendExecutionProvider(AcceptedSpelling(device.provider), provider);
   }
+}
+
+// What a person installs, for the library of that name.
+std::string Described(const std::string& library) {
+  if (library.starts_with("libcuda.so")) return "NVIDIA's driver (" + library + ")";
+  if (library.starts_with("libcudnn")) return "cuDNN (" + library + ")";
+  return library;
 }
 
 // Some providers are libraries of their own. Why such a one did not load: ONNX Runtime says only that it did
@@ -88,16 +101,34 @@ std::string LibraryProblem(const std::string& provider) {
   std::string file;
   if (provider == "cuda") file = "libonnxruntime_providers_cuda.so";
   if (provider == "Tensorrt") file = "libonnxruntime_providers_tensorrt.so";
-  Dl_info core;
-  if (file.empty() || dladdr(reinterpret_cast<const void*>(&OrtGetApiBase), &core) == 0) return "";
-  const std::string library = core.dli_fname, path = library.substr(0, library.rfind('/') + 1) + file;
+  const std::string library = OnnxRuntimeLibrary();
+  if (file.empty() || library.empty()) return "";
+  const std::string path = library.substr(0, library.rfind('/') + 1) + file;
   if (access(path.c_str(), F_OK) != 0)
     return "this build of ONNX Runtime comes without " + file + " (not next to " + library + ")" + kAdvice;
-  if (void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
-    dlclose(handle);
-    return "";
+  std::vector<std::string> missing = MissingLibraries(path);
+  // Some builds ask for it only when they first need it.
+  const auto is_cudnn = [](const std::string& name) { return name.starts_with("libcudnn"); };
+  if (std::ranges::none_of(missing, is_cudnn) && !CanLoad("libcudnn.so.9", path))
+    missing.emplace_back("libcudnn.so.9");
+  if (missing.empty()) return "";
+  std::string names;
+  bool only_driver = true;
+  for (const std::string& name : missing) {
+    names += (names.empty() ? "" : ", ") + Described(name);
+    only_driver = only_driver && name.starts_with("libcuda.so");
   }
-  return std::string("its library cannot be loaded: ") + dlerror() + "; install what is missing";
+  std::string problem = "these libraries are missing: " + names;
+  if (only_driver) return problem + ", which comes with the system";
+  if (provider == "cuda") problem += "; `tools/setup.sh --cuda` brings all but the driver";
+  return problem;
+}
+
+std::string DriverAdvice(const std::string& provider) {
+  if (provider != "webgpu") return "; is there such a device, with its driver?";
+  return "; it takes a GPU through Vulkan: that needs libvulkan.so.1 (Debian: libvulkan1) and the GPU's "
+         "driver "
+         "(mesa-vulkan-drivers for AMD and Intel, NVIDIA's own for its GPUs)";
 }
 
 // y = Relu(x) on one float, as the bytes of an ONNX model: this library has no protobuf to write one.
@@ -125,7 +156,7 @@ std::string AppendProblem(Ort::SessionOptions& options, const Device& device) {
   } catch (const Ort::Exception& exception) {
     if (IsOutOfMemory(exception)) throw std::bad_alloc();
     const std::string problem = LibraryProblem(device.provider);
-    return problem.empty() ? PlainMessage(exception) : problem;
+    return problem.empty() ? PlainMessage(exception) + DriverAdvice(device.provider) : problem;
   }
 }
 
@@ -167,8 +198,15 @@ std::string ProviderProblem(const Device& device) {
     return "";
   } catch (const Ort::Exception& exception) {
     if (IsOutOfMemory(exception)) throw std::bad_alloc();
-    return PlainMessage(exception) + "; is there such a device, with its driver?";
+    return PlainMessage(exception) + DriverAdvice(device.provider);
   }
+}
+
+std::string OnnxRuntimeLibrary() {
+  Dl_info core;
+  // A function inside it: OrtGetApiBase itself may be an entry in a table of the program.
+  if (dladdr(reinterpret_cast<const void*>(OrtGetApiBase()->GetVersionString), &core) == 0) return "";
+  return core.dli_fname;
 }
 
 std::string OnnxRuntimeVersion() { return Ort::GetVersionString(); }

@@ -11,8 +11,11 @@ struct SessionOptions;
 
 namespace ort_ed {
 
-// What the linked ONNX Runtime was built for, as users write it: "cpu", "cuda", "Tensorrt", ...
+// What the linked ONNX Runtime was built for, as users write it: "cpu", "cuda", "webgpu", "Tensorrt", ...
 std::vector<std::string> ProviderNames();
+
+// The file that it was loaded from; empty where the system does not tell.
+std::string OnnxRuntimeLibrary();
 
 // Lets `options` run on `device`. Throws kDevice with the reason and what to do; never falls back.
 void AppendProvider(Ort::SessionOptions& options, const Device& device);

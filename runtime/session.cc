@@ -17,6 +17,13 @@ namespace {
 
 std::atomic<int64_t> opened_sessions = 0;
 
+thread_local std::function<void(std::string_view)> log_reader;
+
+void ORT_API_CALL ReadLog(void*, OrtLoggingLevel, const char*, const char*, const char*,
+                          const char* message) {
+  if (log_reader) log_reader(message);
+}
+
 std::string LoadFailure(const std::string& name) {
   return "cannot load the model '" + name + "' (damaged, truncated, or no ONNX file?)";
 }
@@ -45,7 +52,7 @@ Ort::Env& Environment() {
                                            std::to_string(ORT_API_VERSION) +
                                            " or newer; check LD_LIBRARY_PATH, or build with its headers");
     return Translated(ErrorCode::kRuntime, "cannot start ONNX Runtime", [] {
-      auto created = std::make_unique<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "ort_ed");
+      auto created = std::make_unique<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "ort_ed", ReadLog, nullptr);
       created->DisableTelemetryEvents();
       return created.release();
     });
@@ -85,11 +92,18 @@ Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOpt
   });
 }
 
+SessionLog::SessionLog(std::function<void(std::string_view line)> read) { log_reader = std::move(read); }
+SessionLog::~SessionLog() { log_reader = nullptr; }
+
 int64_t OpenedSessionCount() { return opened_sessions; }
 
 Ort::MemoryInfo HostMemory() { return Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault); }
 
+bool HasAddresses(const Device& device) { return device.provider != "webgpu"; }
+
 Ort::MemoryInfo DeviceMemory(const Device& device) {
+  if (device.provider == "webgpu")
+    return Ort::MemoryInfo(kHandleMemory.data(), OrtDeviceAllocator, 0, OrtMemTypeDefault);
   if (device.provider != "cuda") return HostMemory();
   const auto id = device.options.find("device_id");
   return Ort::MemoryInfo("Cuda", OrtDeviceAllocator, id == device.options.end() ? 0 : std::stoi(id->second),

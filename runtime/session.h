@@ -4,6 +4,7 @@
 // open a session and to translate errors. Not installed.
 
 #include <cstddef>
+#include <functional>
 #include <new>
 #include <span>
 #include <string>
@@ -36,11 +37,26 @@ Ort::Session OpenSession(const std::string& path, const Ort::SessionOptions& opt
 Ort::Session OpenSession(std::span<const std::byte> bytes, const Ort::SessionOptions& options,
                          const std::string& name, const std::string& path = "", Maker maker = Maker::kUs);
 
+// What this thread's sessions say while they are opened and run, where their options ask them to say
+// anything. Without such an object they are silent.
+class SessionLog {
+ public:
+  explicit SessionLog(std::function<void(std::string_view line)> read);
+  ~SessionLog();
+  SessionLog(const SessionLog&) = delete;
+  SessionLog& operator=(const SessionLog&) = delete;
+};
+
 // Where tensors live: HostMemory() for what the program reads and writes itself, DeviceMemory() for buffers
 // that stay where the model runs (the same on the CPU). Ort::Allocator(session, DeviceMemory(device)) makes
 // them.
 Ort::MemoryInfo HostMemory();
 Ort::MemoryInfo DeviceMemory(const Device& device);
+// Whether what a tensor's pointer there says is an address, so that a part of a tensor is one, too. Elsewhere
+// it is a handle.
+bool HasAddresses(const Device& device);
+// ONNX Runtime's name of memory without addresses.
+inline constexpr std::string_view kHandleMemory = "WebGPU_Buf";
 
 // ONNX Runtime's message without the source locations of its own build.
 std::string PlainMessage(const Ort::Exception& exception);

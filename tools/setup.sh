@@ -10,6 +10,9 @@
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
 #   tools/setup.sh --fuzz    also clang, with which tools/fuzz.sh builds its targets
 #   tools/setup.sh --conformance also a Python with the package onnx, whose operator tests are run as energy models; skipped without
+#   tools/setup.sh --webgpu  also a Vulkan renderer for machines without a GPU, on which the tests of label gpu run
+#   tools/setup.sh --cuda    also the CUDA build of ONNX Runtime with NVIDIA's libraries, which `ort-ed --onnxruntime DIR` takes
+#                            (2.5 GB; x86-64 only); it tells DIR at its end
 #
 # ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
 # older than tools/cmake/FindOnnxRuntime.cmake takes). Elsewhere they land in ${XDG_CACHE_HOME:-~/.cache}/ort-ed, so
@@ -23,6 +26,8 @@ readonly CACHE="${ORT_ED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ort-ed}"
 readonly PREFIX="$CACHE/onnxruntime-$ORT_VERSION"
 readonly ARGPARSE_PREFIX="$CACHE/argparse-3.2"
 readonly TABLES_PYTHON="$CACHE/tables"
+readonly CUDA_ORT_VERSION=1.31.1
+readonly CUDA_PREFIX="$CACHE/cuda-onnxruntime-$CUDA_ORT_VERSION"
 
 packages=(
   build-essential cmake ninja-build ccache pkg-config git clang-format
@@ -31,7 +36,7 @@ packages=(
   libflatbuffers-dev flatbuffers-compiler
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-bench=false torch=false tables=false conformance=false
+bench=false torch=false tables=false conformance=false cuda=false
 for option in "$@"; do
   case $option in
     --bench) bench=true packages+=(python3-numpy python3-venv python3-dev) ;; # torch.compile() compiles against Python's headers
@@ -40,7 +45,12 @@ for option in "$@"; do
     --browser) packages+=(chromium fonts-dejavu-core) ;;
     --fuzz) packages+=(clang libclang-rt-dev llvm) ;; # llvm: names in the stacks of findings
     --conformance) conformance=true packages+=(python3-venv) ;;
-    *) echo "setup: unknown option '$option'; there are --bench, --torch, --tables, --browser, --fuzz and --conformance" >&2; exit 2 ;;
+    --webgpu) packages+=(chromium libvulkan1) ;; # chromium: SwiftShader
+    --cuda) cuda=true packages+=(python3-venv) ;;
+    *)
+      echo "setup: unknown option '$option'; there are --bench, --torch, --tables, --browser, --fuzz, --conformance, --webgpu and --cuda" >&2
+      exit 2
+      ;;
   esac
 done
 
@@ -186,6 +196,26 @@ bring_tables() {
   touch "$TABLES_PYTHON/complete"
 }
 
+# PyPI's package has the C library that any program can load. Its extras are NVIDIA's libraries; the driver is the machine's.
+bring_cuda() {
+  [[ $(uname -m) == x86_64 ]] || die "PyPI has no CUDA build of ONNX Runtime for $(uname -m)"
+  if [[ ! -d $CUDA_PREFIX ]]; then
+    say "bringing onnxruntime-gpu $CUDA_ORT_VERSION and NVIDIA's libraries into $CUDA_PREFIX"
+    local work
+    mkdir -p "$CACHE"
+    work=$(mktemp -d -p "$CACHE") # not below /tmp, which may be memory
+    python3 -m venv "$work/venv"
+    "$work/venv/bin/pip" install --quiet --target "$work/root" "onnxruntime-gpu[cuda,cudnn]==$CUDA_ORT_VERSION" >&2 ||
+      die "pip could not bring onnxruntime-gpu $CUDA_ORT_VERSION"
+    mkdir "$work/needed" # of what pip brought, Python's part is of no use here
+    mv "$work"/root/onnxruntime "$work"/root/nvidia "$work/needed/"
+    rm "$work"/needed/onnxruntime/capi/onnxruntime_pybind11_state*.so
+    publish "$work/needed" "$CUDA_PREFIX"
+    rm -rf "$work"
+  fi
+  say "choose it by --onnxruntime $CUDA_PREFIX or export ORT_ED_ONNXRUNTIME=$CUDA_PREFIX; \`ort-ed devices\` tells whether it works"
+}
+
 # The version of a package that this Debian release has, nothing if it has none.
 debian_version() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'; }
 debian_has() { [[ -n "$(debian_version "$1")" ]]; }
@@ -197,6 +227,7 @@ if $bench; then bring_peers; fi
 if $torch; then bring_torch; bring_exporter; fi
 if $tables; then bring_tables; fi
 if $conformance; then bring_python conformance onnx==1.21.0 numpy==2.4.6; fi
+if $cuda; then bring_cuda; fi
 if [[ -f $PREFIX/lib/libonnxruntime.so.1 && -f $ARGPARSE_PREFIX/include/argparse/argparse.hpp ]]; then exit 0; fi
 if debian_has_onnxruntime; then install_debian libonnxruntime-dev; else bring_onnxruntime; fi
 if debian_has libargparse-dev; then install_debian libargparse-dev; else bring_argparse; fi

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "runtime/missing_libraries.h"
 #include "runtime/provider.h"
 #include "runtime/session.h"
 #include "runtime/support/parallel_for.h"
@@ -43,8 +45,7 @@ TEST(Device, MissingCudaIsAnErrorAndNeverAFallBack) {
   if (CudaUsable()) GTEST_SKIP() << "this machine has CUDA";
   for (const char* text : {"cuda", "cuda:0", "CUDA:1"})
     ExpectError(
-        ErrorCode::kDevice, [&] { ParseDevice(text); }, "cuda", "cannot be used", "onnxruntime_ROOT",
-        "README");
+        ErrorCode::kDevice, [&] { ParseDevice(text); }, "cuda", "cannot be used", "docs/gpu.md");
   ExpectError(
       ErrorCode::kDevice,
       [] {
@@ -89,6 +90,13 @@ TEST(Device, ToStringShowsTheOptions) {
   EXPECT_EQ(ToString({"cuda", {{"device_id", "1"}}}), "cuda:1");
   EXPECT_EQ(ToString({"OpenVINO", {{"device_type", "CPU"}, {"num_streams", "2"}}}),
             "OpenVINO:device_type=CPU,num_streams=2");
+}
+
+TEST(Device, WhatALibraryLacksIsListed) {
+  EXPECT_THAT(MissingLibraries(OnnxRuntimeLibrary()), testing::IsEmpty());
+  EXPECT_THAT(MissingLibraries(ORT_ED_NEEDY_LIBRARY), testing::ElementsAre("libort_ed_missing.so"));
+  EXPECT_THAT(MissingLibraries("/proc/self/status"), testing::IsEmpty());
+  EXPECT_THAT(MissingLibraries("/nowhere"), testing::IsEmpty());
 }
 
 TEST(Device, TheProbeRunsOnTheCpu) { EXPECT_EQ(ProviderProblem({}), ""); }

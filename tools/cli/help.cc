@@ -120,7 +120,8 @@ std::string OverviewText() {
     text += fmt::format("  {:<10}{}\n", command->name, command->summary);
   return text +
          "\n`ort-ed COMMAND --help` explains a command and shows examples; `ort-ed --version` tells the "
-         "versions.\n";
+         "versions.\nEvery command takes --onnxruntime DIR, the folder of another ONNX Runtime to run with; "
+         "so does ORT_ED_ONNXRUNTIME.\n";
 }
 
 std::string HelpText(const Command& command) {
@@ -135,6 +136,9 @@ std::string HelpText(const Command& command) {
     const auto kinds = each.option->kinds;
     if (kinds != nullptr && listed.insert(kinds).second) text += KindLines(*each.option);
   }
+  if (schema.Find("device") != nullptr)
+    text +=
+        Entry("--onnxruntime DIR", "folder of another ONNX Runtime to run with [default: the linked one]");
   return text + Entry("-h, --help", "show this help") + fmt::format("\nExamples:\n{}\n", command.examples);
 }
 

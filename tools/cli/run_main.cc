@@ -16,6 +16,7 @@
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
 #include "tools/cli/arguments.h"
+#include "tools/cli/choose_onnxruntime.h"
 #include "tools/cli/command.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
@@ -135,10 +136,11 @@ int RunWords(const std::vector<std::string>& words) {
   return exit_code;
 }
 
-int Run(const std::vector<std::string>& words) {
+int Run(std::vector<std::string> words) {
   RefuseTelemetry();
   ReturnLargeBuffers();
   LogToStderr();
+  ChooseOnnxRuntime(words);
   CatchInterrupts();
   const PlainOutput plain(std::cout);
   return RunWords(words);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ort_ed/device.h"
+#include "runtime/provider.h"
 #include "runtime/simd/instruction_set.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
@@ -48,6 +49,7 @@ void RunDevices(const DevicesCommand& command) {
   const std::string instructions = InstructionSetName(UsableInstructions());
   if (command.json) {
     nlohmann::ordered_json json = {{"onnxruntime", OnnxRuntimeVersion()},
+                                   {"library", OnnxRuntimeLibrary()},
                                    {"instructions", instructions},
                                    {"devices", nlohmann::json::array()}};
     for (const DeviceStatus& device : devices)
@@ -56,7 +58,8 @@ void RunDevices(const DevicesCommand& command) {
     std::cout << JsonText(json) << "\n";
     return;
   }
-  std::cout << fmt::format("ONNX Runtime {}; our own kernels use {}\n", OnnxRuntimeVersion(), instructions);
+  std::cout << fmt::format("ONNX Runtime {}; our own kernels use {}\n  {}\n", OnnxRuntimeVersion(),
+                           instructions, OnnxRuntimeLibrary());
   for (const DeviceStatus& device : devices)
     std::cout << fmt::format("  {:<12}{}\n", device.name,
                              device.usable ? "usable" : "not usable: " + device.reason);
@@ -67,6 +70,7 @@ void RunDevices(const DevicesCommand& command) {
 extern const Command kDevicesCommand = MakeCommand<DevicesCommand, RunDevices>(
     "devices", "list where models can run, and why a device cannot be used",
     "  ort-ed devices\n"
-    "  ort-ed devices --json");
+    "  ort-ed devices --json\n"
+    "  ort-ed devices --onnxruntime ~/.cache/ort-ed/cuda-onnxruntime-1.31.1");
 
 }  // namespace ort_ed
