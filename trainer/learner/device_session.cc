@@ -5,13 +5,14 @@
 #include "models/graph/graph_builder.h"
 #include "runtime/session.h"
 #include "trainer/kernels/ops/cpu_ops.h"
+#include "trainer/learner/gpu_nodes.h"
 
 namespace ort_ed {
 namespace {
 
-Ort::Session Open(const onnx::ModelProto& model, const Device& device, int threads, bool arena) {
+Ort::Session Open(onnx::ModelProto model, const Device& device, int threads, bool arena) {
+  Ort::SessionOptions options = MakeSessionOptions(WithoutBadNodes(device, model), threads);
   const std::string bytes = model.SerializeAsString();
-  Ort::SessionOptions options = MakeSessionOptions(device, threads);
   // The pattern of the first run becomes one block for all later ones, while the first run's blocks stay in
   // the arena: activations would take their memory twice. Without it they take it once, and no longer.
   options.DisableMemPattern();
@@ -29,14 +30,27 @@ onnx::ModelProto CopyGraph() {
   return model;
 }
 
+// A part of a vector where its memory has no addresses.
+onnx::ModelProto PartGraph() {
+  onnx::ModelProto model;
+  model.mutable_graph()->set_name("part");
+  GraphBuilder builder(model);
+  const std::vector<int64_t> shape = {-1}, one = {1};
+  const Value from = builder.Input("from", shape),
+              begin = builder.Input("begin", one, onnx::TensorProto::INT64),
+              end = builder.Input("end", one, onnx::TensorProto::INT64);
+  builder.Output(builder.Named(Op("Slice", {from, begin, end}), "to"), shape);
+  return model;
+}
+
 std::vector<int64_t> MakeShape(const std::vector<float>& values) {
   return {static_cast<int64_t>(values.size())};
 }
 
 }  // namespace
 
-DeviceSession::DeviceSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena)
-    : session_(Open(model, device, threads, arena)), runs_(session_) {}
+DeviceSession::DeviceSession(onnx::ModelProto model, const Device& device, int threads, bool arena)
+    : session_(Open(std::move(model), device, threads, arena)), runs_(session_) {}
 
 void DeviceSession::Runs::BindInput(const std::string& name, const Ort::Value& tensor) {
   Translated(ErrorCode::kRuntime, "cannot give '" + name + "' to the training graph",
@@ -62,12 +76,17 @@ void DeviceSession::Runs::Run() {
 Ort::Value Slice(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape) {
   int64_t count = 1;
   for (const int64_t extent : shape) count *= extent;
-  auto* const data = const_cast<float*>(flat.GetTensorData<float>()) + offset;
+  auto* data = const_cast<float*>(flat.GetTensorData<float>());
+  if (offset != 0) {
+    if (flat.GetTensorMemoryInfo().GetAllocatorName() == kHandleMemory)
+      throw Error(ErrorCode::kRuntime, "a part of a tensor on this device has no address");
+    data += offset;
+  }
   return Ort::Value::CreateTensor<float>(flat.GetTensorMemoryInfo(), data, static_cast<size_t>(count),
                                          shape.data(), shape.size());
 }
 
-DeviceMemoryPool::DeviceMemoryPool(const Device& device) {
+DeviceMemoryPool::DeviceMemoryPool(const Device& device) : device_(device) {
   if (device.provider == "cpu") return;
   copy_.emplace(CopyGraph(), device, 1, /*arena=*/false);
   allocator_.emplace(copy_->session(), DeviceMemory(device));
@@ -111,6 +130,21 @@ void DeviceMemoryPool::Read(const Ort::Value& vector, std::span<float> values) {
   copy_->BindInput("from", vector);
   copy_->BindOutput("to", HostTensor(values.data(), {static_cast<int64_t>(values.size())}));
   copy_->Run();
+}
+
+void DeviceMemoryPool::Read(const Ort::Value& vector, int64_t offset, std::span<float> values) {
+  const auto size = static_cast<int64_t>(values.size());
+  if (HasAddresses(device_)) {
+    Read(Slice(vector, offset, {size}), values);
+    return;
+  }
+  if (!part_) part_.emplace(PartGraph(), device_, 1, /*arena=*/false);
+  int64_t begin = offset, end = offset + size;
+  part_->BindInput("from", vector);
+  part_->BindInput("begin", HostTensor(&begin, {1}));
+  part_->BindInput("end", HostTensor(&end, {1}));
+  part_->BindOutput("to", HostTensor(values.data(), {size}));
+  part_->Run();
 }
 
 }  // namespace ort_ed

@@ -38,7 +38,7 @@ class DeviceSession {
 
   // Throws kDevice if the device cannot be used and kBadModel if ONNX Runtime does not accept the model.
   // `arena`: on the CPU, memory that is freed is kept for later runs.
-  DeviceSession(const onnx::ModelProto& model, const Device& device, int threads, bool arena = true);
+  DeviceSession(onnx::ModelProto model, const Device& device, int threads, bool arena = true);
 
   void BindInput(const std::string& name, const Ort::Value& tensor) { runs_.BindInput(name, tensor); }
   void BindOutput(const std::string& name, const Ort::Value& tensor) { runs_.BindOutput(name, tensor); }
@@ -62,7 +62,8 @@ Ort::Value HostTensor(T* data, const std::vector<int64_t>& shape) {
                                      shape.size());
 }
 
-// A part of a flat tensor, which must outlive it.
+// A part of a flat tensor, which must outlive it. Where memory has no addresses (HasAddresses()) only the
+// whole can be had.
 Ort::Value Slice(const Ort::Value& flat, int64_t offset, const std::vector<int64_t>& shape);
 
 // Makes vectors in the memory of a device and moves values between there and here. On other devices than the
@@ -77,9 +78,13 @@ class DeviceMemoryPool {
   void Write(const std::vector<float>& values, const Ort::Value& vector);
   std::vector<float> Read(const Ort::Value& vector);
   void Read(const Ort::Value& vector, std::span<float> values);
+  // As many as there is room for, from the one at `offset` on.
+  void Read(const Ort::Value& vector, int64_t offset, std::span<float> values);
 
  private:
+  Device device_;
   std::optional<DeviceSession> copy_;  // none: the memory is the caller's own
+  std::optional<DeviceSession> part_;  // opened when it is first needed
   std::optional<Ort::Allocator> allocator_;
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/support/parallel_for.h"
 #include "trainer/expand/expand_operators.h"
 #include "trainer/learner/device_session.h"
+#include "trainer/learner/gpu_nodes.h"
 #include "trainer/learner/learner_energy.h"
 #include "trainer/learner/read_bipartite.h"
 #include "trainer/learner/step_graph.h"
@@ -95,7 +96,8 @@ struct Learner::Impl {
           return std::ranges::find(slots(), name, &ParameterSlot::name) != slots().end();
         }))
       bipartite.reset();
-    in_place = options.micro_batch > 0 || FlatSize() > kPieceSize;
+    piece_size = has_addresses() ? kPieceSize : FlatSize();
+    in_place = options.micro_batch > 0 || FlatSize() > piece_size;
     const std::vector<float> parameters = FlatParameters(network.model, slots());
     network = {};
     for (const StepGraphKind kind : FirstKinds()) Open(kind);
@@ -123,14 +125,17 @@ struct Learner::Impl {
            (kind == StepGraphKind::kStep || kind == StepGraphKind::kApply);
   }
 
+  bool has_addresses() const { return HasAddresses(options.device); }
+
   int64_t FlatSize() const { return TotalSize(slots()); }
 
   void Open(StepGraphKind kind) {
     onnx::ModelProto graph = graphs->Make(kind);
     if (MayFuse(kind)) FuseElementwise(graph);
+    if (kind == FirstKinds()[0]) operators_on_cpu = OperatorsOnCpu(options.device, graph);
     const bool side_by_side =
         rows_of_thread > 0 && (kind == StepGraphKind::kEnergy || kind == StepGraphKind::kEnergyGradient);
-    sessions.try_emplace(kind, graph, options.device, side_by_side ? 1 : options.threads);
+    sessions.try_emplace(kind, std::move(graph), options.device, side_by_side ? 1 : options.threads);
   }
 
   // Sessions that not every training needs are opened when they are first needed.
@@ -140,6 +145,9 @@ struct Learner::Impl {
     return sessions.at(kind);
   }
 
+  // Whether a step leaves the old state as it was, and the new one takes its place.
+  bool swaps() const { return !in_place || !has_addresses(); }
+
   // `vector_of` gives the values of a kind.
   template <typename VectorOf>
   void SetState(VectorOf&& vector_of) {
@@ -148,7 +156,7 @@ struct Learner::Impl {
     for (const std::string& kind : kinds) {
       const std::vector<float> vector = vector_of(kind);
       state.push_back(memory.Vector(vector));
-      if (!in_place && next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
+      if (swaps() && next_state.size() < changing_kinds) next_state.push_back(memory.Vector(vector));
     }
   }
 
@@ -161,6 +169,7 @@ struct Learner::Impl {
         PenaltyVector(p.weight_decay, p.weight_decay_parameters, "weight_decay_parameters", slots()));
     add(step_tensor::kL1, PenaltyVector(p.l1, p.l1_parameters, "l1_parameters", slots()));
     gradient = memory.Vector(FlatSize());
+    if (swaps() && options.micro_batch > 0) next_gradient = memory.Vector(FlatSize());
   }
 
   static void CheckBatch(const ContrastiveBatch& batch, const BatchShape& shape, int64_t dimension) {
@@ -211,6 +220,10 @@ struct Learner::Impl {
 
   template <typename Session>
   void BindParameters(Session& session, const Ort::Value& parameters) {
+    if (!has_addresses()) {
+      session.BindInput(StateTensorName("parameters"), parameters);
+      return;
+    }
     for (const ParameterSlot& slot : slots())
       session.BindInput(slot.name, Slice(parameters, slot.offset, slot.shape));
   }
@@ -247,14 +260,16 @@ struct Learner::Impl {
     for (const float value : control)
       if (!std::isfinite(value)) result.parameter_norm = value;
     if (!result.finite()) return result;
+    std::vector<Ort::Value>& next = swaps() ? next_state : state;
     std::array<float, 1> clip = {static_cast<float>(ClipFactor(options.optimizer, result.gradient_norm))};
     result.parameter_norm =
         std::sqrt(SumOverPieces(StepGraphKind::kApply, [&](DeviceSession& session, Groups piece) {
           BindControl(session, control);
           session.BindInput(step_tensor::kClip, HostArray(clip));
           for (size_t i = 0; i < changing_kinds; ++i)
-            session.BindOutput(Next(StateTensorName(kinds[i])), Slice(state[i], piece.first, {piece.count}));
+            session.BindOutput(Next(StateTensorName(kinds[i])), Slice(next[i], piece.first, {piece.count}));
         }));
+    if (swaps()) std::ranges::swap_ranges(next_state, state);
     return result;
   }
 
@@ -262,8 +277,10 @@ struct Learner::Impl {
     Losses losses{};
     DeviceSession& session = Session(StepGraphKind::kGradient);
     BindStep(session, batch, {0, batch.positives}, control);
+    if (!has_addresses()) session.BindOutput(step_tensor::kGradient, gradient);
     for (const ParameterSlot& slot : slots())
-      session.BindOutput(GradientName(slot.name), Slice(gradient, slot.offset, slot.shape));
+      if (has_addresses())
+        session.BindOutput(GradientName(slot.name), Slice(gradient, slot.offset, slot.shape));
     session.BindOutput(step_tensor::kLosses, HostArray(losses));
     session.Run();
     return losses;
@@ -271,22 +288,32 @@ struct Learner::Impl {
 
   Losses GradientInParts(const ContrastiveBatch& batch, std::vector<float>& control) {
     Losses losses{};
-    for (const Groups& piece : Cut(FlatSize(), kPieceSize))
+    for (const Groups& piece : Cut(FlatSize(), piece_size))
       memory.Write(std::vector<float>(static_cast<size_t>(piece.count)),
                    Slice(gradient, piece.first, {piece.count}));
     DeviceSession& session = Session(StepGraphKind::kAccumulate);
     for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
       BindStep(session, batch, groups, control);
-      for (const ParameterSlot& slot : slots()) {
-        const std::string name = GradientName(slot.name);
-        session.BindInput(name, Slice(gradient, slot.offset, slot.shape));
-        session.BindOutput(Next(name), Slice(gradient, slot.offset, slot.shape));
-      }
+      BindAccumulation(session);
       session.BindInput(step_tensor::kLosses, HostArray(losses));
       session.BindOutput(Next(step_tensor::kLosses), HostArray(losses));
       session.Run();
+      if (swaps()) std::swap(gradient, next_gradient);
     }
     return losses;
+  }
+
+  void BindAccumulation(DeviceSession& session) {
+    if (swaps()) {
+      session.BindInput(step_tensor::kGradient, gradient);
+      session.BindOutput(Next(step_tensor::kGradient), next_gradient);
+      return;
+    }
+    for (const ParameterSlot& slot : slots()) {
+      const std::string name = GradientName(slot.name);
+      session.BindInput(name, Slice(gradient, slot.offset, slot.shape));
+      session.BindOutput(Next(name), Slice(gradient, slot.offset, slot.shape));
+    }
   }
 
   // Runs a graph on every piece of the flat vectors; `bind` binds what is not the same for all such graphs.
@@ -295,7 +322,7 @@ struct Learner::Impl {
   double SumOverPieces(StepGraphKind kind, Bind&& bind) {
     double sum = 0;
     DeviceSession& session = Session(kind);
-    for (const Groups& piece : Cut(FlatSize(), kPieceSize)) {
+    for (const Groups& piece : Cut(FlatSize(), piece_size)) {
       std::array<float, 1> squares{};
       session.BindInput(step_tensor::kGradient, Slice(gradient, piece.first, {piece.count}));
       for (size_t i = 0; i < kinds.size(); ++i)
@@ -392,9 +419,15 @@ struct Learner::Impl {
     if (!bipartite) return nullptr;
     const auto form = std::make_shared<BipartiteForm>(ReadBipartite(*bipartite, [&](const std::string& name) {
       const auto slot = std::ranges::find(slots(), name, &ParameterSlot::name);
-      return memory.Read(Slice(state[0], slot->offset, {slot->size}));
+      return ReadSlot(state[0], *slot);
     }));
     return form->IsUsable() ? form : nullptr;
+  }
+
+  std::vector<float> ReadSlot(const Ort::Value& vector, const ParameterSlot& slot) {
+    std::vector<float> values(static_cast<size_t>(slot.size));
+    memory.Read(vector, slot.offset, values);
+    return values;
   }
 
   // The state vector `kind`, or the parameters if there is none.
@@ -413,12 +446,15 @@ struct Learner::Impl {
   bool quadratic = false;      // whether the energy is one in the input
   std::optional<BipartiteTerms> bipartite;
   std::unique_ptr<StepGraphs> graphs;
+  std::string operators_on_cpu;
   std::map<StepGraphKind, DeviceSession> sessions;
   std::mutex sessions_mutex;
-  std::vector<Ort::Value> state;                // in the order of kinds
-  bool in_place = false;                        // whether a step changes `state` where it lies
-  std::vector<Ort::Value> next_state;           // not in place: of the kinds that change
-  Ort::Value gradient{nullptr};                 // in place: all gradients
+  std::vector<Ort::Value> state;       // in the order of kinds
+  bool in_place = false;               // whether a step is several runs, the last on pieces of the vectors
+  int64_t piece_size = 0;              // of those pieces
+  std::vector<Ort::Value> next_state;  // swaps(): of the kinds that change
+  Ort::Value gradient{nullptr};        // in place: all gradients
+  Ort::Value next_gradient{nullptr};   // in place, of micro-batches, swaps(): what takes its place
   std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
   std::vector<std::vector<float>> factors;      // of dropout, layer by layer, for the step under way
 };
@@ -435,6 +471,7 @@ Learner::Learner(Learner&&) noexcept = default;
 Learner& Learner::operator=(Learner&&) noexcept = default;
 
 int64_t Learner::dimension() const { return impl_->dimension; }
+const std::string& Learner::operators_on_cpu() const { return impl_->operators_on_cpu; }
 int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
 
 StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
@@ -478,7 +515,7 @@ std::vector<StateTensor> Learner::DescribeState() const {
 
 std::vector<float> Learner::ReadValues(const StateTensor& tensor) {
   const auto slot = std::ranges::find(impl_->slots(), tensor.parameter, &ParameterSlot::name);
-  return impl_->memory.Read(Slice(impl_->Vector(tensor.kind), slot->offset, {slot->size}));
+  return impl_->ReadSlot(impl_->Vector(tensor.kind), *slot);
 }
 
 std::vector<StateTensor> Learner::ReadState() {
@@ -521,9 +558,9 @@ void Learner::Export(onnx::ModelProto& network, bool averaged) {
   const Ort::Value& vector = impl_->Vector(averaged ? "average" : "parameters");
   for (const ParameterSlot& slot : impl_->slots()) {
     const std::span<float> values = MutableParameter(network, slot);
-    impl_->memory.Read(Slice(vector, slot.offset, {slot.size}), values);
+    impl_->memory.Read(vector, slot.offset, values);
     if (averaged && impl_->options.penalties.l1 > 0)
-      KeepZeros(impl_->memory.Read(Slice(impl_->Vector("parameters"), slot.offset, {slot.size})), values);
+      KeepZeros(impl_->ReadSlot(impl_->Vector("parameters"), slot), values);
   }
 }
 

@@ -47,6 +47,8 @@ class Learner {
 
   int64_t dimension() const;
   int64_t parameter_count() const;
+  // "Mod (2), OneHot": what the device leaves to the CPU in every step; empty: nothing.
+  const std::string& operators_on_cpu() const;
 
   // One step; `step` counts from 1 (Adam's bias correction). If anything in the result is not finite the step
   // is not taken: the state remains as it was before (but if it is only the new parameters that are beyond

@@ -10,6 +10,7 @@
 #include "models/graph/model_edits.h"
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
+#include "runtime/session.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/expand/expand_operators.h"
 #include "trainer/learner/parameter_choice.h"
@@ -47,6 +48,7 @@ class StepGraphs::Assembly {
         options_(options),
         batch_(batch),
         slots_(std::move(slots)),
+        flat_(!HasAddresses(options.device)),
         model_(MakeFrame()),
         builder_(model_, kPrefix) {}
 
@@ -141,23 +143,49 @@ class StepGraphs::Assembly {
       case StepGraphKind::kTensor:
         break;  // has its outputs
     }
+    if (flat_ && kind != StepGraphKind::kNorm && kind != StepGraphKind::kApply) CutParameters();
     return std::move(model_);
   }
 
  private:
   void AddStep() {
-    std::vector<Value> pieces;
-    for (const Value& gradient : gradients_) pieces.push_back(Reshape(gradient, std::vector<int64_t>{-1}));
-    const Value gradient = builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
     const OptimizerNodes nodes =
-        EmitOptimizer(Optimizer(), State(), Masked(gradient), OptimizerControl(), AllPenalties());
+        EmitOptimizer(Optimizer(), State(), Masked(AllGradients()), OptimizerControl(), AllPenalties());
     OutputState(nodes.next_state);
     FloatOutput(Op("Concat", {loss_.losses, nodes.norms}, {{"axis", int64_t{0}}}), step_tensor::kReport, {5});
+  }
+
+  // As one vector.
+  Value AllGradients() {
+    std::vector<Value> pieces;
+    for (const Value& gradient : gradients_) pieces.push_back(Reshape(gradient, std::vector<int64_t>{-1}));
+    return builder_.Node("Concat", pieces, {{"axis", int64_t{0}}});
+  }
+
+  // The parameters are parts of one vector: what were inputs are cut from it, in front of all nodes.
+  void CutParameters() {
+    auto& nodes = *builder_.graph().mutable_node();
+    const int first = nodes.size();
+    GraphBuilder cutter(model_, kPrefix);  // whose constants are its own, and so in front, too
+    const Value all{&cutter, Flat(StateTensorName("parameters")).name};
+    for (const ParameterSlot& slot : slots_) {
+      RemoveInput(slot.name);
+      const std::vector<int64_t> begin = {slot.offset}, end = {slot.offset + slot.size};
+      Reshape(Op("Slice", {all, cutter.Ints(begin), cutter.Ints(end)}), slot.shape);
+      nodes[nodes.size() - 1].set_output(0, slot.name);
+    }
+    std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   }
 
   // Renamed, so that they are computed where they shall be. Where parameters have one gradient tensor in
   // common, the others copy it.
   void AddGradientOutputs() {
+    if (flat_) FloatOutput(AllGradients(), step_tensor::kGradient, {flat_size_});
+    if (!flat_) AddGradientOutputsOfParameters();
+    FloatOutput(loss_.losses, step_tensor::kLosses, {3});
+  }
+
+  void AddGradientOutputsOfParameters() {
     std::map<std::string, Value> renamed;
     for (size_t i = 0; i < slots_.size(); ++i) {
       const std::string name = step_tensor::GradientName(slots_[i].name);
@@ -167,12 +195,12 @@ class StepGraphs::Assembly {
       renamed.try_emplace(gradients_[i].name, output);
       builder_.Output(output, slots_[i].shape);
     }
-    FloatOutput(loss_.losses, step_tensor::kLosses, {3});
   }
 
   void AddAccumulation() {
-    using step_tensor::GradientName, step_tensor::kLosses;
-    for (size_t i = 0; i < slots_.size(); ++i) {
+    using step_tensor::GradientName, step_tensor::kLosses, step_tensor::kGradient;
+    if (flat_) FloatOutput(Flat(kGradient) + AllGradients(), Next(kGradient), {flat_size_});
+    for (size_t i = 0; i < slots_.size() && !flat_; ++i) {
       const std::string name = GradientName(slots_[i].name);
       FloatOutput(FloatInput(name, slots_[i].shape) + gradients_[i], Next(name), slots_[i].shape);
     }
@@ -269,10 +297,14 @@ class StepGraphs::Assembly {
     return found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
   }
 
-  // What was made an input because it might have been trained.
-  void MakeConstant(const std::string& name) {
+  void RemoveInput(const std::string& name) {
     auto& inputs = *builder_.graph().mutable_input();
     inputs.erase(std::ranges::find_if(inputs, [&](const auto& input) { return input.name() == name; }));
+  }
+
+  // What was made an input because it might have been trained.
+  void MakeConstant(const std::string& name) {
+    RemoveInput(name);
     *builder_.graph().add_initializer() = Initializer(network_.model, name);
   }
 
@@ -334,6 +366,7 @@ class StepGraphs::Assembly {
   const LearnerOptions& options_;
   BatchShape batch_;
   std::vector<ParameterSlot> slots_;
+  bool flat_;  // whether parameters and gradients are parts of vectors
   int64_t flat_size_ = kAnyLength;
   onnx::ModelProto model_;
   GraphBuilder builder_;

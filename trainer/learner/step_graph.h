@@ -25,7 +25,10 @@ std::vector<std::string> ListNames(const std::vector<ParameterSlot>& slots);
 
 // Names of the graphs' inputs and outputs. Parameters are called as in the energy model, their gradients
 // GradientName(parameter), state vectors StateTensorName(kind) for the kinds of StateNames(); an output that
-// takes the place of an input is called Next(input), and may share its memory unless the graph is kStep.
+// takes the place of an input is called Next(input), and may share its memory unless the graph is kStep. On
+// devices whose memory has no addresses (runtime/session.h), where a part of a vector is no tensor, all
+// parameters are the one vector StateTensorName("parameters"), all gradients the one kGradient, and no output
+// shares an input's memory.
 //   rows         uint8 [groups * (1 + M), D]: groups of one positive and its M negatives
 //   log_weights  float [groups, 1 + M]: log omega, only if BatchShape::weighted
 //   dropout      float [rows, units] for each layer of LearnerOptions::dropout, in the graphs with gradients

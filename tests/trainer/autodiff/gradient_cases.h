@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "tests/trainer/autodiff/gradient_check.h"
 
@@ -21,5 +22,11 @@ std::span<const GradientCase> PoolingCases();
 std::span<const GradientCase> ShapeCases();
 std::span<const GradientCase> IndexingCases();
 std::span<const GradientCase> ScatterCases();
+
+// Of all families.
+std::vector<GradientCase> AllRuleCases();
+
+// The cases of trainer/expand.
+std::span<const GradientCase> ExpansionCases();
 
 }  // namespace ort_ed

@@ -90,9 +90,9 @@ struct TestSession::Impl {
   std::vector<int32_t> input_types;
 };
 
-TestSession::TestSession(const onnx::ModelProto& model, bool optimised) {
+TestSession::TestSession(const onnx::ModelProto& model, bool optimised, const Device& device) {
   const std::string bytes = model.SerializeAsString();
-  Ort::SessionOptions options = MakeSessionOptions(Device{}, 1);
+  Ort::SessionOptions options = MakeSessionOptions(device, 1);
   if (!optimised) options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
   RegisterCpuKernels(options);
   impl_ =
@@ -244,17 +244,21 @@ TestTensors InputsFor(const onnx::ModelProto& model, double low, double high, in
   return inputs;
 }
 
+PreparedCase Prepare(const GradientCase& test) {
+  PreparedCase prepared{ParseModel(test.graph, test.opset), {}, {}};
+  prepared.inputs = InputsFor(prepared.model, test.low, test.high, test.batch);
+  for (const auto& input : prepared.model.graph().input())
+    if (IsFloat(input) && input.name() != test.constant) prepared.wanted.push_back(input.name());
+  return prepared;
+}
+
+TestTensor SeedFor(const TestTensor& output) { return SeparatedValues(output.shape, -1, 1, 1000); }
+
 void CheckGradients(const GradientCase& test) {
   SCOPED_TRACE(std::string(test.name) + ", opset " + std::to_string(test.opset) + ": " + test.graph);
-  const onnx::ModelProto model = ParseModel(test.graph, test.opset);
-  const TestTensors inputs = InputsFor(model, test.low, test.high, test.batch);
-  std::vector<std::string> wanted;
-  for (const auto& input : model.graph().input()) {
-    if (IsFloat(input) && input.name() != test.constant) wanted.push_back(input.name());
-  }
+  const auto [model, wanted, inputs] = Prepare(test);
   const Objective objective = MakeObjective(model, test.in_float);
-  const TestTensor seed =
-      SeparatedValues(objective.session.Run(inputs).at(objective.output).shape, -1, 1, 1000);
+  const TestTensor seed = SeedFor(objective.session.Run(inputs).at(objective.output));
   TestTensors seeded = inputs;
   seeded[kSeed] = seed;
   onnx::ModelProto rewritten = model;

@@ -8,6 +8,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "ort_ed/device.h"
+
 namespace ort_ed {
 
 // A model written as ONNX text. Without a header `<...>` it gets `opset` and the IR version that goes with
@@ -28,7 +30,7 @@ TestTensors InputsFor(const onnx::ModelProto& model, double low = -1.5, double h
 // Runs a model in ONNX Runtime; inputs and outputs of any numeric type.
 class TestSession {
  public:
-  explicit TestSession(const onnx::ModelProto& model, bool optimised = false);
+  explicit TestSession(const onnx::ModelProto& model, bool optimised = false, const Device& device = {});
   ~TestSession();
   TestTensors Run(const TestTensors& inputs) const;
 
@@ -54,6 +56,17 @@ struct GradientCase {
 };
 
 inline void PrintTo(const GradientCase& test, std::ostream* out) { *out << test.graph; }
+
+// The model of a case, the names of the inputs whose gradients it checks, and values for all inputs.
+struct PreparedCase {
+  onnx::ModelProto model;
+  std::vector<std::string> wanted;
+  TestTensors inputs;
+};
+PreparedCase Prepare(const GradientCase& test);
+
+// Weights c of the right shape for an output, for the input "seed" of WithGradients().
+TestTensor SeedFor(const TestTensor& output);
 
 // Compares the gradient of sum_i c_i * output_i, c random, with central differences; failures are GoogleTest
 // ones that name the tensor and the element. Differences are taken in double precision where ONNX Runtime has

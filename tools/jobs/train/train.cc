@@ -51,6 +51,11 @@ void Announce(const RunSetup& setup, Observer& observer) {
       "{}, {} rows to train on, {} to validate on; {} parameters; device {}", CountVariables(dataset),
       dataset.training_rows > 0 ? fmt::format("{}", dataset.training_rows) : "endless",
       dataset.validation.rows, setup.learner->parameter_count(), setup.options.run.device));
+  if (const std::string& operators = setup.learner->operators_on_cpu(); !operators.empty())
+    observer.OnNotice(
+        fmt::format("the device {} leaves these operators to the CPU, and their tensors travel in every "
+                    "step: {} (docs/gpu_kernels.md)",
+                    setup.options.run.device, operators));
 }
 
 void WriteVariablesFile(const Dataset& dataset, const std::string& folder) {
