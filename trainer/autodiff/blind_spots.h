@@ -25,4 +25,8 @@ std::string DescribeBlindSpots(const std::vector<BlindSpot>& spots);
 // What the option `gradient` of a sampler that would follow such a gradient has to say.
 std::string RefusalOfBlindGradient(const std::vector<BlindSpot>& spots);
 
+// For people: which of the parameters the energy depends on through QuantizeLinear, whose steps have no
+// slope, and what to do; empty where none is. Nodes must be in order.
+std::string DescribeQuantized(const onnx::GraphProto& graph, const std::vector<std::string>& parameters);
+
 }  // namespace ort_ed

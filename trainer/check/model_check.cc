@@ -213,6 +213,8 @@ class Checker {
     check_.opset = GraphBuilder(model_, kPrefix).opset();
     ExpandOperators(model_);
     check_.missing_rules = MissingRules(parameters_);
+    if (const std::string quantized = DescribeQuantized(model_.graph(), parameters_); !quantized.empty())
+      check_.problems.push_back(quantized);
     check_.missing_input_rules = MissingRules({check_.input});
     GraphBuilder builder(model_, kPrefix);
     check_.blind_spots = NameBlindSpots(NodesWithoutSlope(builder, Request({check_.input}, "")));

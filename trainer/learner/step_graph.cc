@@ -11,6 +11,7 @@
 #include "models/inspect/model_summary.h"
 #include "ort_ed/error.h"
 #include "runtime/session.h"
+#include "trainer/autodiff/blind_spots.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/expand/expand_operators.h"
 #include "trainer/learner/parameter_choice.h"
@@ -408,8 +409,10 @@ StepGraphs::StepGraphs(const PreparedModel& network, const LearnerOptions& optio
   if (options_.validation) validation_.objective = options_.validation->objective;
   CheckOptions(options_.optimizer);
   CheckOptions(options_.penalties);
-  differentiated_ =
-      std::make_unique<Assembly>(network_, options_, batch_, Candidates(network_.model, options_));
+  const std::vector<ParameterSlot> candidates = Candidates(network_.model, options_);
+  if (const std::string why = DescribeQuantized(network_.model.graph(), ListNames(candidates)); !why.empty())
+    BadModel(why);
+  differentiated_ = std::make_unique<Assembly>(network_, options_, batch_, candidates);
   differentiated_->AddLoss(/*training=*/true);
   differentiated_->AddGradients();
   slots_ = differentiated_->slots();

@@ -78,5 +78,24 @@ TEST(BlindSpots, AreToldByTheFirstAndTheirNumber) {
               testing::HasSubstr("(node 'c') and 2 more nodes,"));
 }
 
+TEST(QuantizedParameters, AreNamedWithTheNode) {
+  onnx::ModelProto model;
+  const auto status = onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["": 17]>
+    g (float[batch, 3] x) => (float[batch, 2] energy)
+    <float[3, 2] w = {1, 2, 3, 4, 5, 6}, float s = {0.1}, float[2] b = {1, 2}, float[2] c = {1, 2}>
+    {
+      n = Shape(c)
+      v = Tanh(w)
+      q = QuantizeLinear(v, s)
+      d = DequantizeLinear(q, s)
+      m = MatMul(x, d)
+      energy = Add(m, b)
+    })");
+  ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
+  EXPECT_THAT(DescribeQuantized(model.graph(), {"w", "s", "b", "c"}),
+              testing::StartsWith("the energy depends on 's', 'w' through QuantizeLinear (node 'q')"));
+  EXPECT_EQ(DescribeQuantized(model.graph(), {"b", "c"}), "");
+}
+
 }  // namespace
 }  // namespace ort_ed
