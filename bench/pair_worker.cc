@@ -4,7 +4,8 @@
 //   steps N         works N times                  -> the seconds of the fastest, and the task's number
 //   check 1         does the task's check          -> its numbers
 //   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
-// Start with the task: pair_worker train-mlp [--standard]
+//   memory 1        does nothing                   -> MB resident at the peak, and before there was a task
+// Start with the task: pair_worker train-mlp [--standard], or pair_worker train-file FILE BATCH [--standard]
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,8 @@
 #include <map>
 #include <thread>
 #include <vector>
+
+#include <sys/resource.h>
 
 #include "bench/pair_task.h"
 #include "trainer/kernels/simd/simd_kernels.h"
@@ -55,7 +58,8 @@ double TileRate() {
   }
   const double begin = Seconds();
   for (int i = 0; i < kRepeats; ++i) {
-    simd.rows_times_panel[kRows - 1](1, kDepth, rows, 0, weights.data(), kDepth, start.data(), results);
+    simd.widest().rows_times_panel[kRows - 1](1, kDepth, rows, 0, weights.data(), kDepth, start.data(),
+                                              results);
   }
   return 2e-9 * kRepeats * kRows * simd.panel * kDepth / (Seconds() - begin);
 }
@@ -76,8 +80,16 @@ void Peak(int threads) {
   std::printf("%.1f\n", total);
 }
 
-std::unique_ptr<PairTask> MakeTask(const std::vector<std::string>& arguments) {
-  const bool standard = arguments.size() > 1 && arguments[1] == "--standard";
+double ResidentPeak() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::unique_ptr<PairTask> MakeTask(std::vector<std::string> arguments) {
+  const bool standard = std::erase(arguments, "--standard") > 0;
+  if (arguments.size() == 3 && arguments[0] == "train-file")
+    return MakeTrainFileTask(arguments[1], std::stoll(arguments[2]), standard);
   const std::map<std::string, std::function<std::unique_ptr<PairTask>()>> tasks = {
       {"train-mlp", [&] { return MakeTrainTask("mlp", standard); }},
       {"train-resnet", [&] { return MakeTrainTask("resnet", standard); }},
@@ -91,13 +103,14 @@ std::unique_ptr<PairTask> MakeTask(const std::vector<std::string>& arguments) {
   };
   const auto found = arguments.empty() ? tasks.end() : tasks.find(arguments[0]);
   if (found != tasks.end()) return found->second();
-  std::fputs("usage: pair_worker TASK [--standard], TASK one of", stderr);
+  std::fputs("usage: pair_worker TASK [--standard], TASK 'train-file FILE BATCH' or one of", stderr);
   for (const auto& [name, make] : tasks) std::fprintf(stderr, " %s", name.c_str());
   std::fputs("\n", stderr);
   return nullptr;
 }
 
 int Main(const std::vector<std::string>& arguments) {
+  const double before = ResidentPeak();
   const std::unique_ptr<PairTask> task = MakeTask(arguments);
   if (!task) return 2;
   std::string command;
@@ -112,6 +125,8 @@ int Main(const std::vector<std::string>& arguments) {
       Check(*task);
     } else if (command == "peak") {
       Peak(count);
+    } else if (command == "memory") {
+      std::printf("%.1f %.1f\n", ResidentPeak(), before);
     }
     std::fflush(stdout);
   }

@@ -22,14 +22,13 @@ import datetime
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench" / "peers"), str(ROOT / "bench")]
+import machines  # noqa: E402
 import page  # noqa: E402
 import sides  # noqa: E402
-from paper import experiment  # noqa: E402
 
 NOTHING_TO_CHECK = 77
 
@@ -63,15 +62,6 @@ def show(result):
         print(f"  {side:40s}{setting:12s}{1e3 * seconds:10.3f} ms")
     peer = page.strongest(result)
     print(f"  {page.ratio(result):.2f} times {peer[1] if peer else 'nothing'} {page.peak_share(result)}", flush=True)
-
-
-def machine():
-    """What the figures depend on: cores, their kind, their widest vectors and the cache that they share."""
-    info = dict(line.split(":", 1) for line in subprocess.run(["lscpu"], capture_output=True, text=True).stdout.splitlines())
-    value = {name.strip(): text.strip() for name, text in info.items()}
-    vectors = next((v for v in ("avx512f", "avx2", "asimd") if v in value.get("Flags", "").split()), "no vectors")
-    return (f"{experiment.machine()} (family {value.get('CPU family')}, model {value.get('Model')}, {vectors}, "
-            f"{value.get('L3 cache', 'unknown').split(' (')[0]} of L3 cache)")
 
 
 def recorded(head):
@@ -120,7 +110,7 @@ def check_all(tasks, options, peers):
 
 
 def measure_all(tasks, options, peers):
-    head = {"machine": machine(), "versions": peers}
+    head = {"machine": machines.description(), "versions": peers}
     found = recorded(head) if options.more else {}
     for task in tasks:
         result = measure(task, options, peers)

@@ -1,10 +1,11 @@
 // Where the time of an optimiser step goes: ONNX Runtime's profile of the training graph, by operator.
 //
-//   build/release/bench/train_step_profile mlp|resnet [threads [steps]] [--standard]
+//   build/release/bench/train_step_profile mlp|resnet|FILE.onnx [threads [steps]] [--standard] [--nodes]
 //
-// mlp: 32-256-256-256-1, Swish with a learned slope, batch 128; resnet: 64 channels on 28 x 28, batch 10; 32
-// negatives each. --standard leaves out our own kernels. bench/peers.py times whole steps without
-// a profiler in the way.
+// mlp: 32-256-256-256-1, Swish with a learned slope, batch 128; resnet: 64 channels on 28 x 28, batch 10; a
+// file's network: batch 8; 32 negatives each. --standard leaves out our own kernels, --nodes also lists the
+// nodes that take longest. bench/peers.py and bench/families.py time whole steps without a profiler in the
+// way.
 
 #include <algorithm>
 #include <cstdio>
@@ -18,10 +19,13 @@
 #include <sys/resource.h>
 
 #include "models/architectures/energy_spec.h"
+#include "models/graph/model_file.h"
 #include "ort_ed/random.h"
 #include "runtime/session.h"
+#include "trainer/expand/expand_operators.h"
 #include "trainer/kernels/ops/cpu_ops.h"
 #include "trainer/learner/device_session.h"
+#include "trainer/learner/parameter_choice.h"
 #include "trainer/learner/step_graph.h"
 #include "trainer/negatives/negative_source.h"
 #include "trainer/passes/fuse_elementwise.h"
@@ -36,7 +40,9 @@ struct Arguments {
   std::string network = "mlp";
   int threads = 1;
   int steps = 20;
-  bool standard = false;
+  bool standard = false, nodes = false;
+
+  bool is_file() const { return network.ends_with(".onnx"); }
 };
 
 EnergySpec EnergyOf(const std::string& network) {
@@ -52,8 +58,14 @@ EnergySpec EnergyOf(const std::string& network) {
   return spec;
 }
 
-ContrastiveBatch BatchFor(const std::string& network, int64_t dimension) {
-  ContrastiveBatch batch(network == "mlp" ? 128 : 10, kNegatives, dimension, false);
+PreparedModel NetworkOf(const Arguments& arguments) {
+  return Prepare(arguments.is_file() ? LoadModel(arguments.network)
+                                     : BuildModel(EnergyOf(arguments.network)));
+}
+
+ContrastiveBatch BatchFor(const Arguments& arguments, int64_t dimension) {
+  const std::string& network = arguments.network;
+  ContrastiveBatch batch(arguments.is_file() ? 8 : network == "mlp" ? 128 : 10, kNegatives, dimension, false);
   RandomStream random(1, 1, 0, 0);
   for (int64_t i = 0; i < batch.positives; ++i) {
     for (uint8_t& bit : batch.Positive(i)) bit = random.Bernoulli(0.5f);
@@ -66,13 +78,18 @@ ContrastiveBatch BatchFor(const std::string& network, int64_t dimension) {
 
 // Runs the same step again and again; returns the profile's file.
 std::string RunProfiled(const Arguments& arguments) {
-  PreparedModel network = Prepare(BuildModel(EnergyOf(arguments.network)));
-  if (!arguments.standard) UseCpuKernels(network.model);
-  const LearnerOptions learner;
+  PreparedModel network = NetworkOf(arguments);
+  LearnerOptions learner;
+  if (arguments.is_file()) learner.buffers = FindRoles(network.model, {}).BufferNames();
+  ExpandOperators(network.model);
+  if (!arguments.standard) {
+    UseCpuKernels(network.model);
+    ImportCpuKernels(network.model);
+  }
   StepGraphs graphs(network, learner, {.negatives = kNegatives});
   onnx::ModelProto graph = graphs.Make(StepGraphKind::kStep);
   if (!arguments.standard) FuseElementwise(graph);
-  ContrastiveBatch batch = BatchFor(arguments.network, network.contract.dimension);
+  ContrastiveBatch batch = BatchFor(arguments, network.contract.dimension);
   std::vector<float> control = ControlVector(learner.optimizer, 1e-3, 1, batch.positives);
   std::vector<float> parameters = FlatParameters(network.model, graphs.slots()), zeros(parameters.size());
   const auto flat = static_cast<int64_t>(parameters.size());
@@ -149,15 +166,47 @@ void Report(const nlohmann::json& events) {
   }
 }
 
+std::string Shapes(const nlohmann::json& tensors) {
+  std::string text;
+  for (const auto& tensor : tensors) {
+    for (const auto& [type, shape] : tensor.items()) text += (text.empty() ? "" : " ") + shape.dump();
+  }
+  return text;
+}
+
+// Those that take longest, each in the run in which it was fastest.
+void ReportNodes(const nlohmann::json& events) {
+  constexpr size_t kShown = 40;
+  std::map<std::string, std::pair<double, std::string>> fastest;
+  for (const auto& event : events) {
+    const std::string name = event.value("name", "");
+    if (!name.ends_with("kernel_time")) continue;
+    const auto& details = event.at("args");
+    const std::string what = details.value("op_name", "?") + " " + Shapes(details["input_type_shape"]) +
+                             " -> " + Shapes(details["output_type_shape"]) + "  " + name.substr(0, 60);
+    const double time = event.at("dur").get<double>() / 1e3;
+    const auto [found, added] = fastest.try_emplace(name, time, what);
+    if (!added) found->second = std::min(found->second, {time, what});
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [name, cost] : fastest) order.push_back(cost);
+  std::sort(order.rbegin(), order.rend());
+  for (size_t i = 0; i < std::min(kShown, order.size()); ++i)
+    std::printf("  %8.3f ms  %s\n", order[i].first, order[i].second.c_str());
+}
+
 int Main(int argc, char** argv) {
   Arguments arguments;
   std::vector<std::string> words(argv + 1, argv + argc);
   arguments.standard = std::erase(words, "--standard") > 0;
+  arguments.nodes = std::erase(words, "--nodes") > 0;
   if (!words.empty()) arguments.network = words[0];
   if (words.size() > 1) arguments.threads = std::stoi(words[1]);
   if (words.size() > 2) arguments.steps = std::stoi(words[2]);
   const std::string file = RunProfiled(arguments);
-  Report(nlohmann::json::parse(std::ifstream(file)));
+  const nlohmann::json events = nlohmann::json::parse(std::ifstream(file));
+  Report(events);
+  if (arguments.nodes) ReportNodes(events);
   std::filesystem::remove(file);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

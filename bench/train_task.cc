@@ -1,5 +1,5 @@
-// A training step as a task of bench/peers.py: Bernoulli negatives, energies, loss, gradients, clipping
-// (MLP), Adam, moving average.
+// A training step as a task of bench/peers.py and bench/families.py: Bernoulli negatives, energies, loss,
+// gradients, clipping (MLP), Adam, moving average.
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,10 @@
 #include "bench/check_numbers.h"
 #include "bench/pair_task.h"
 #include "models/architectures/energy_spec.h"
+#include "models/graph/model_file.h"
 #include "ort_ed/random.h"
 #include "trainer/learner/learner.h"
+#include "trainer/learner/parameter_choice.h"
 #include "trainer/negatives/negative_source.h"
 
 namespace ort_ed {
@@ -20,23 +22,26 @@ namespace {
 constexpr int64_t kNegatives = 32, kCheckedSteps = 5;
 
 struct Setup {
-  EnergySpec energy;
+  PreparedModel model;
   LearnerOptions learner;
   int64_t batch;
   double learning_rate, epsilon;
 };
 
-Setup MakeSetup(const std::string& network) {
+Setup BuiltInSetup(const std::string& network) {
   Setup setup{};
   const bool mlp = network == "mlp";
-  setup.energy.architecture = network;
+  EnergySpec energy;
+  energy.architecture = network;
   if (mlp) {
-    setup.energy.dimension = 32;
+    energy.dimension = 32;
   } else {
-    setup.energy.image_shape = {28, 28};
+    energy.image_shape = {28, 28};
   }
-  setup.energy.base_mean.assign(mlp ? 32 : 784, 0.4f);
-  setup.learner.optimizer.ema = 0.999;
+  energy.base_mean.assign(mlp ? 32 : 784, 0.4f);
+  onnx::ModelProto model = BuildModel(energy);
+  SetNamedWeights(model);
+  setup.model = Prepare(model);
   setup.learner.optimizer.clip = mlp ? 5 : 0;
   setup.batch = mlp ? 128 : 10;
   setup.learning_rate = mlp ? 2e-3 : 1e-4;
@@ -44,14 +49,25 @@ Setup MakeSetup(const std::string& network) {
   return setup;
 }
 
+Setup FileSetup(const std::string& path, int64_t batch) {
+  Setup setup{};
+  setup.model = Prepare(LoadModel(path), path);
+  setup.learner.buffers = FindRoles(setup.model.model, {}).BufferNames();
+  setup.batch = batch;
+  setup.learning_rate = 1e-3;
+  setup.epsilon = 0.05;
+  return setup;
+}
+
 class TrainTask : public PairTask {
  public:
-  TrainTask(const std::string& network, bool standard)
-      : setup_(MakeSetup(network)),
+  TrainTask(Setup setup, bool standard)
+      : setup_(std::move(setup)),
         batch_(setup_.batch, kNegatives, dimension(), false),
         negatives_(
             MakeNegatives({"bernoulli", {{"epsilon", setup_.epsilon}}}, {.dimension = batch_.dimension})) {
     setup_.learner.cpu_kernels = !standard;
+    setup_.learner.optimizer.ema = 0.999;
     RandomStream random(1, 1, 0, 0);
     for (int64_t i = 0; i < batch_.positives; ++i) {
       for (uint8_t& bit : batch_.Positive(i)) bit = random.Bernoulli(0.5f);
@@ -61,9 +77,7 @@ class TrainTask : public PairTask {
   void SetThreads(int threads) override {
     setup_.learner.threads = threads;
     learner_.reset();
-    onnx::ModelProto model = BuildModel(setup_.energy);
-    SetNamedWeights(model);
-    learner_.emplace(Prepare(model), setup_.learner, BatchShape{.negatives = kNegatives});
+    learner_.emplace(setup_.model, setup_.learner, BatchShape{.negatives = kNegatives});
   }
 
   double Step() override {
@@ -91,7 +105,7 @@ class TrainTask : public PairTask {
   }
 
  private:
-  int64_t dimension() const { return static_cast<int64_t>(setup_.energy.base_mean.size()); }
+  int64_t dimension() const { return setup_.model.contract.dimension; }
 
   Setup setup_;
   ContrastiveBatch batch_;
@@ -103,7 +117,11 @@ class TrainTask : public PairTask {
 }  // namespace
 
 std::unique_ptr<PairTask> MakeTrainTask(const std::string& network, bool standard) {
-  return std::make_unique<TrainTask>(network, standard);
+  return std::make_unique<TrainTask>(BuiltInSetup(network), standard);
+}
+
+std::unique_ptr<PairTask> MakeTrainFileTask(const std::string& path, int64_t batch, bool standard) {
+  return std::make_unique<TrainTask>(FileSetup(path, batch), standard);
 }
 
 }  // namespace ort_ed

@@ -4,8 +4,10 @@ Commands are read from standard input, one per line, and each is answered with o
     threads N       begins with N threads            -> "ok"
     steps N         works N times                    -> the seconds of the fastest, and a number of the task
     check 1         does the check of the task       -> its numbers: see bench/peers.py --check
+    memory 1        does nothing                     -> MB resident at the peak, and before there was a task
 Weights and the rows of a check are the same on all sides, bench/check_numbers.h among them: a pseudo-random sequence for each name.
 """
+import resource
 import sys
 import time
 
@@ -20,6 +22,7 @@ SIDE, SIGMA = 10, 0.2  # of the Ising lattice
 DOWN, BLOCKS, MAPS = 2, 8, 64  # of the ResNet: the first blocks have stride 2
 SETTINGS = {"mlp": {"batch": 128, "epsilon": 0.1, "rate": 2e-3, "clip": 5, "dimension": 32},
             "resnet": {"batch": 10, "epsilon": 0.005, "rate": 1e-4, "clip": None, "dimension": 784}}
+FAMILY_SETTINGS = {"epsilon": 0.05, "rate": 1e-3, "clip": None}  # of bench/families.py
 
 
 def uniform(name, *shape):
@@ -102,16 +105,22 @@ def timed(task, count):
     return best, value
 
 
+def resident_peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def serve(make_task):
     """Answers commands. The task is made for a number of threads; what it returns after one call is a number. `units`, if it has
     them, are how many a call does."""
-    task = None
+    task, before = None, resident_peak()
     for line in sys.stdin:
         command, count = line.split()
         if command == "threads":
             task, answer = make_task(int(count)), "ok"
         elif command == "check":
             answer = " ".join(f"{value:.6f}" for value in task.check())
+        elif command == "memory":
+            answer = f"{resident_peak():.1f} {before:.1f}"
         else:
             seconds, value = timed(task, int(count))
             answer = f"{seconds / getattr(task, 'units', 1):.8f} {value:.6f}"

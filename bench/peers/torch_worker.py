@@ -97,8 +97,8 @@ def compiled(function, wanted):
 class TrainingStep:
     """Bernoulli noise, energies of positives and negatives, loss, gradients, clipping, Adam, moving average."""
 
-    def __init__(self, network, is_compiled, batch, epsilon, rate, clip, dimension):
-        self.network, self.clip, self.epsilon = network, clip, epsilon
+    def __init__(self, network, is_compiled, batch, epsilon, rate, clip, dimension, base=True):
+        self.network, self.clip, self.epsilon, self.base = network, clip, epsilon, base
         self.batch, self.dimension = batch, dimension
         self.data = (torch.rand(batch, dimension) < 0.5).float()
         self.mean = torch.full((dimension,), common.BASE_MEAN)
@@ -115,8 +115,10 @@ class TrainingStep:
 
     def loss(self, positives, negatives):
         rows = torch.cat([positives, negatives], 1).flatten(0, 1)
-        base = rows @ torch.log(self.mean) + (1 - rows) @ torch.log(1 - self.mean)
-        energies = (self.network(rows) - base).view(len(positives), -1)
+        energies = self.network(rows)
+        if self.base:
+            energies = energies - (rows @ torch.log(self.mean) + (1 - rows) @ torch.log(1 - self.mean))
+        energies = energies.view(len(positives), -1)
         differences = energies[:, :1] - energies[:, 1:]
         zero = torch.zeros(len(positives), 1)
         return torch.logsumexp(torch.cat([zero, differences], 1), 1).mean()
@@ -337,4 +339,5 @@ def make_task(name, options, threads):
     }[name]()
 
 
-common.serve(lambda threads: make_task(sys.argv[1], sys.argv[2:], threads))
+if __name__ == "__main__":
+    common.serve(lambda threads: make_task(sys.argv[1], sys.argv[2:], threads))

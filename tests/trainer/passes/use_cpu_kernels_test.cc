@@ -25,7 +25,7 @@ std::vector<std::string> Operators(const onnx::ModelProto& model) {
 }
 
 std::vector<std::string> OperatorsAfter(const std::string& text) {
-  onnx::ModelProto model = ParseModel(text);
+  onnx::ModelProto model = ParseModel(text, 21);
   UseCpuKernels(model);
   return Operators(model);
 }
@@ -71,9 +71,14 @@ TEST(UseCpuKernelsTest, Convolutions) {
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,4,4", "y = Conv<auto_pad = \"VALID\">(x, w)")), replaced);
   EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,8,6,6", "y = Conv<auto_pad = \"SAME_UPPER\">(x, w)")),
               ElementsAre("Conv"));
-  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,4,4,4", "y = Conv(x, narrow)")), ElementsAre("Conv"));
-  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,9,4,4", "y = Conv<group = 3>(x, g)")), ElementsAre("Conv"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,4,4,4", "y = Conv(x, narrow)")), replaced);
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,9,4,4", "y = Conv<group = 3>(x, g)")), replaced);
   EXPECT_THAT(OperatorsAfter("(float[N,3,9] x, float[8,3,3] w) => (float[N,8,7] y) { y = Conv(x, w) }"),
+              replaced);
+  EXPECT_THAT(
+      OperatorsAfter("(float[N,3,4,4,4] x, float[8,3,3,3,3] w) => (float[N,8,2,2,2] y) { y = Conv(x, w) }"),
+      replaced);
+  EXPECT_THAT(OperatorsAfter("(float[N,3,K] x, float[8,3,3] w) => (float[N,8,L] y) { y = Conv(x, w) }"),
               ElementsAre("Conv"));
 }
 
@@ -83,7 +88,7 @@ TEST(UseCpuKernelsTest, ChannelsStayLastThroughElementwiseOperators) {
   EXPECT_THAT(
       OperatorsAfter(WithInputs(inputs, "N,8,6,6",
                                 "a = Conv(x, v) b = Relu(a) d = Mul(b, c) e = Add(x, d) y = Conv(e, w)")),
-      ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "Relu", "Mul", "Add", "ort_ed.Conv",
+      ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.Relu", "Mul", "Add", "ort_ed.Conv",
                   "ort_ed.ChannelsFirst"));
   EXPECT_THAT(OperatorsAfter(WithInputs(inputs, "N,8,6,6", "a = Conv(x, v) b = Mul(g, a) y = Conv(b, w)")),
               ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsLast", "Mul", "ort_ed.Conv",
@@ -140,10 +145,77 @@ TEST(UseCpuKernelsTest, SwishJoinsADenseLayerThatNobodyElseUses) {
 }
 
 TEST(UseCpuKernelsTest, AModelWithoutAnythingToReplaceIsUntouched) {
-  onnx::ModelProto model = ParseModel("(float[N,3] x) => (float[N,3] y) { y = Relu(x) }");
+  onnx::ModelProto model = ParseModel("(float[N,3] x) => (float[N,3] y) { y = Tanh(x) }");
   const std::string before = model.SerializeAsString();
   UseCpuKernels(model);
   EXPECT_EQ(model.SerializeAsString(), before);
+}
+
+TEST(UseCpuKernelsTest, ImagesOfOtherOperators) {
+  const std::string x = "float[N,4,6,6] x, float[4,2,2,2] w, float[4] a, float[4] b";
+  const auto as = [](const char* op) {
+    return ElementsAre("ort_ed.ChannelsLast", std::string("ort_ed.") + op, "ort_ed.ChannelsFirst");
+  };
+  EXPECT_THAT(
+      OperatorsAfter(WithInputs(x, "N,4,3,3", "y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x)")),
+      as("MaxPool"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(
+                  x, "N,4,2,2", "y = MaxPool<kernel_shape = [5, 5], strides = [2, 2], ceil_mode = 1>(x)")),
+              ElementsAre("MaxPool"));
+  EXPECT_THAT(
+      OperatorsAfter(WithInputs(x, "N,4,3,3", "y = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(x)")),
+      ElementsAre("Constant", "ort_ed.ChannelsLast", "ort_ed.Conv", "ort_ed.ChannelsFirst"));
+  EXPECT_THAT(
+      OperatorsAfter(WithInputs(
+          x, "N,4,3,3", "y = AveragePool<kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 0, 0]>(x)")),
+      ElementsAre("AveragePool"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,2,12,12", "y = ConvTranspose<strides = [2, 2]>(x, w)")),
+              as("ConvTranspose"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,4,6,6", "y = InstanceNormalization(x, a, b)")),
+              as("GroupNorm"));
+}
+
+TEST(UseCpuKernelsTest, ChannelsStayLastThroughWhatKnowsThem) {
+  const std::string inputs = "float[N,8,6,6] x, float[8,8,1,1] v, float[8,16,1,1] w";
+  EXPECT_THAT(
+      OperatorsAfter(
+          WithInputs(inputs, "N,8,6,6", "a = Conv(x, v) b = Concat<axis = 1>(a, x) y = Conv(b, w)")),
+      ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "Concat", "ort_ed.Conv", "ort_ed.ChannelsFirst"));
+  EXPECT_THAT(
+      OperatorsAfter("(float[N,8,6,6] x, float[8,8,1,1] v, float[8] s) => (float[N,8,6,6] y) {"
+                     " a = Conv(x, v) b = Transpose<perm = [0, 2, 3, 1]>(a) c = LayerNormalization(b, s)"
+                     " d = Transpose<perm = [0, 3, 1, 2]>(c) e = Add(d, a) y = Conv(e, v) }"),
+      ElementsAre("ort_ed.ChannelsLast", "ort_ed.Conv", "Identity", "ort_ed.LayerNorm", "Add", "ort_ed.Conv",
+                  "ort_ed.ChannelsFirst"));
+  EXPECT_THAT(OperatorsAfter("(float[N,8,6,6] x, float[8,8,1,1] v) => (float[N,8] y) {"
+                             " axes = Constant<value = int64[2] {2, 3}>() a = Conv(x, v)"
+                             " y = ReduceMean<keepdims = 0>(a, axes) }"),
+              testing::Not(testing::Contains("ort_ed.ChannelsFirst")));
+}
+
+TEST(UseCpuKernelsTest, Rows) {
+  const std::string x =
+      "float[N,6,9] x, float[9] a, float[9] b, float[N,9,6] z, float[5,6] m, float[N,6,4] v";
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,9", "y = LayerNormalization(x, a, b)")),
+              ElementsAre("ort_ed.LayerNorm"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,9", "y = LayerNormalization<axis = 1>(x, x, x)")),
+              ElementsAre("LayerNormalization"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,9", "y = Gelu(x)")), ElementsAre("ort_ed.Gelu"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,9", "y = Gelu<approximate = \"tanh\">(x)")),
+              ElementsAre("Gelu"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,6", "y = MatMul(x, z)")), ElementsAre("ort_ed.MatMuls"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,5,9", "y = MatMul(m, x)")), ElementsAre("ort_ed.MatMuls"));
+  EXPECT_THAT(OperatorsAfter("(float[N,6,9] x, float[1,9,6] one) => (float[N,6,6] y) { y = MatMul(x, one) }"),
+              ElementsAre("MatMul"));
+  const std::string scores = "s = MatMul(x, z) p = Softmax(s) ";
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,4", scores + "y = MatMul(p, v)")),
+              ElementsAre("ort_ed.Attention"));
+  EXPECT_THAT(OperatorsAfter(WithInputs(x, "N,6,4", scores + "t = MatMul(p, v) y = Add(t, t)")),
+              ElementsAre("ort_ed.Attention", "Add"));
+  EXPECT_THAT(OperatorsAfter(
+                  "(float[N,6,9] x, float[N,9,6] z, float[N,6,4] v) => (float[N,6,4] y, float[N,6,6] p) {" +
+                  scores + "y = MatMul(p, v) }"),
+              ElementsAre("ort_ed.MatMuls", "Softmax", "ort_ed.MatMuls"));
 }
 
 constexpr GradientCase kCases[] = {
@@ -196,6 +268,67 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,2,7,8] x, float[8,2,2,3] w, float[8] b) => (float[N,8,6,4] y) {"
               " y = Conv<pads = [0, 1, 1, 0], strides = [1, 2], dilations = [2, 1]>(x, w, b) }",
      .constant = "x"},
+    {.name = "Conv",
+     .graph = "(float[N,6,5,4] x, float[9,2,3,3] w, float[9] b) => (float[N,9,3,2] y) {"
+              " y = Conv<pads = [1, 1, 1, 1], strides = [2, 2], group = 3>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,5,6,5] x, float[5,1,3,3] w, float[5] b) => (float[N,5,6,5] y) {"
+              " y = Conv<pads = [1, 1, 1, 1], group = 5>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,3,9] x, float[5,3,3] w, float[5] b) => (float[N,5,5] y) { y = Conv<dilations = "
+              "[2]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,2,3,4,3] x, float[4,2,2,3,2] w, float[4] b) => (float[N,4,3,2,3] y) {"
+              " y = Conv<pads = [1, 1, 0, 0, 1, 1], strides = [1, 2, 1]>(x, w, b) }"},
+    {.name = "Conv",
+     .graph = "(float[N,3,5,6] x) => (float[N,3,2,3] y) {"
+              " y = AveragePool<kernel_shape = [3, 2], strides = [2, 2]>(x) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,4,3,4] x, float[4,3,2,2] w, float[6] b) => (float[N,6,6,8] y) {"
+              " y = ConvTranspose<strides = [2, 2], group = 2>(x, w, b) }"},
+    {.name = "ConvTranspose",
+     .graph = "(float[N,4,5] x, float[4,3,3] w) => (float[N,3,10] y) {"
+              " y = ConvTranspose<strides = [2], pads = [1, 0], output_padding = [0]>(x, w) }"},
+    {.name = "MaxPool",
+     .graph = "(float[N,3,5,6] x) => (float[N,3,3,3] y) {"
+              " y = MaxPool<kernel_shape = [3, 2], strides = [2, 2], pads = [1, 0, 1, 0]>(x) }"},
+    {.name = "GroupNorm",
+     .graph = "(float[N,3,4,2] x, float[3] a, float[3] b) => (float[N,3,4,2] y) {"
+              " y = InstanceNormalization<epsilon = 0.01>(x, a, b) }"},
+    {.name = "GroupNorm",
+     .graph = "(float[N,6,5] x, float[6] a, float[6] b) => (float[N,6,5] y) {"
+              " y = GroupNormalization<num_groups = 2, epsilon = 0.01>(x, a, b) }",
+     .opset = 21,
+     .in_float = true},
+    {.name = "LayerNorm",
+     .graph = "(float[N,4,9] x, float[9] a, float[9] b) => (float[N,4,9] y) {"
+              " y = LayerNormalization<epsilon = 0.01>(x, a, b) }"},
+    {.name = "LayerNorm",
+     .graph =
+         "(float[N,5] x, float[5] a) => (float[N,5] y) { y = LayerNormalization<epsilon = 0.01>(x, a) }"},
+    {.name = "Gelu",
+     .graph = "(float[N,37] x) => (float[N,37] y) { y = Gelu(x) }",
+     .opset = 21,
+     .low = -4,
+     .high = 4},
+    {.name = "Relu", .graph = "(float[N,37] x) => (float[N,37] y) { y = Relu(x) }"},
+    {.name = "MatMuls",
+     .graph = "(float[N,2,3,5] a, float[N,2,5,4] b) => (float[N,2,3,4] y) { y = MatMul(a, b) }"},
+    {.name = "MatMuls", .graph = "(float[3,5] a, float[N,5,4] b) => (float[N,3,4] y) { y = MatMul(a, b) }"},
+    {.name = "Attention",
+     .graph = "(float[N,2,5,3] a, float[N,2,3,7] b, float[N,2,7,4] v) => (float[N,2,5,4] y) {"
+              " s = MatMul(a, b) p = Softmax(s) y = MatMul(p, v) }"},
+    {.name = "Dense",
+     .graph = "(float[N,3,9] x, float[9,10] w, float[10] b) => (float[N,3,10] y) { m = MatMul(x, w) y = "
+              "Add(m, b) }"},
+    {.name = "ChannelsLast",
+     .graph =
+         "(float[N,2,5,5] x, float[4,2,3,3] v, float[4] s, float[4] t, float[4,6,1,1] u) => (float[N,4] y) {"
+         " a = Conv<pads = [1, 1, 1, 1]>(x, v) b = Transpose<perm = [0, 2, 3, 1]>(a) c = "
+         "LayerNormalization(b, s, t)"
+         " d = Transpose<perm = [0, 3, 1, 2]>(c) e = Add(d, a) f = Concat<axis = 1>(e, x) g = Conv(f, u)"
+         " axes = Constant<value = int64[2] {2, 3}>() y = ReduceMean<keepdims = 0>(g, axes) }",
+     .opset = 21},
     {.name = "ChannelsLast",
      .graph =
          "(float[N,2,5,5] x, float[8,2,3,3] v, float[8,8,3,3] w, float[1,8,1,1] g) => (float[N,8,5,5] y) {"

@@ -62,10 +62,20 @@ void DenseSwish(GradContext& node) {
   SetGradientOfNumber(node, 3, DenseGradients(node, "DenseSwishGrad", operands, 4)[3]);
 }
 
+Attributes WindowOf(const GradContext& node) {
+  return {
+      {"strides", node.Ints("strides")}, {"pads", node.Ints("pads")}, {"dilations", node.Ints("dilations")}};
+}
+
+Attributes ConvAttributesOf(const GradContext& node) {
+  Attributes attributes = WindowOf(node);
+  attributes["group"] = node.Int("group", 1);
+  return attributes;
+}
+
 void Conv(GradContext& node) {
   const Value x = node.Input(0), w = node.Input(1), g = node.OutputGradient();
-  const Attributes attributes = {
-      {"strides", node.Ints("strides")}, {"pads", node.Ints("pads")}, {"dilations", node.Ints("dilations")}};
+  const Attributes attributes = ConvAttributesOf(node);
   if (node.Needs(0)) node.SetGradient(0, KernelNode(node, "ConvInputGrad", {g, w, x}, 1, attributes)[0]);
   SetWeightGradients(node, "ConvWeightGrad", {x, g, w}, attributes);
 }
@@ -78,12 +88,93 @@ void ChannelsFirst(GradContext& node) {
   node.SetGradient(0, KernelNode(node, "ChannelsLast", {node.OutputGradient()}, 1)[0]);
 }
 
+// The roles of image and map are exchanged.
+void ConvTranspose(GradContext& node) {
+  const Value x = node.Input(0), w = node.Input(1), g = node.OutputGradient();
+  const Attributes attributes = ConvAttributesOf(node);
+  if (node.Needs(0)) node.SetGradient(0, KernelNode(node, "Conv", {g, w}, 1, attributes)[0]);
+  if (node.Needs(1)) node.SetGradient(1, KernelNode(node, "ConvWeightGrad", {g, x, w}, 1, attributes)[0]);
+  if (!node.Needs(2)) return;
+  const Attributes axes = {{"axes", node.Rank(0) - 1}, {"keepdims", int64_t{0}}};
+  node.SetGradient(2, KernelNode(node, "SumRows", {g}, 1, axes)[0]);
+}
+
+void MaxPool(GradContext& node) {
+  Attributes attributes = WindowOf(node);
+  attributes["kernel"] = node.Ints("kernel");
+  node.SetGradient(0,
+                   KernelNode(node, "MaxPoolGrad", {node.Input(0), node.OutputGradient()}, 1, attributes)[0]);
+}
+
+// The gradients of a normalisation's inputs: of x, scale and bias.
+void SetNormGradients(GradContext& node, const std::vector<Value>& gradients) {
+  for (int i = 0; i < std::ssize(gradients); ++i)
+    if (node.Needs(i)) node.SetGradient(i, gradients[i]);
+}
+
+void GroupNorm(GradContext& node) {
+  const Attributes attributes = {{"groups", node.Int("groups", 1)},
+                                 {"epsilon", node.Float("epsilon", 1e-5f)}};
+  std::vector<Value> inputs = {node.Input(0), node.OutputGradient()};
+  if (node.HasInput(1)) inputs.push_back(node.Input(1));
+  SetNormGradients(node, KernelNode(node, "GroupNormGrad", inputs, node.InputCount(), attributes));
+}
+
+void LayerNorm(GradContext& node) {
+  const Attributes attributes = {{"epsilon", node.Float("epsilon", 1e-5f)}};
+  const int gradients = node.HasInput(2) ? 3 : 2;
+  SetNormGradients(node,
+                   KernelNode(node, "LayerNormGrad", {node.Input(0), node.Input(1), node.OutputGradient()},
+                              gradients, attributes));
+}
+
+void Gelu(GradContext& node) {
+  node.SetGradient(0, KernelNode(node, "GeluGrad", {node.Input(0), node.OutputGradient()}, 1)[0]);
+}
+
+void Relu(GradContext& node) {
+  node.SetGradient(0, KernelNode(node, "ReluGrad", {node.Output(), node.OutputGradient()}, 1)[0]);
+}
+
+Value Products(GradContext& node, const Value& a, bool transposed_a, const Value& b, bool transposed_b) {
+  return KernelNode(node, "MatMuls", {a, b}, 1,
+                    {{"trans_a", int64_t{transposed_a}}, {"trans_b", int64_t{transposed_b}}})[0];
+}
+
+// Those that are put in place of standard operators have nothing transposed.
+void MatMuls(GradContext& node) {
+  const Value a = node.Input(0), b = node.Input(1), g = node.OutputGradient();
+  if (node.Needs(0)) {
+    const Value of_each = Products(node, g, false, b, true);
+    const Attributes axes = {{"axes", node.Rank(1) - 2}, {"keepdims", int64_t{0}}};
+    const bool shared = node.Rank(0) < node.Rank(1);
+    node.SetGradient(0, shared ? KernelNode(node, "SumRows", {of_each}, 1, axes)[0] : of_each);
+  }
+  if (node.Needs(1)) node.SetGradient(1, Products(node, a, true, g, false));
+}
+
+void Attention(GradContext& node) {
+  const std::vector<Value> gradients =
+      KernelNode(node, "AttentionGrad",
+                 {node.Input(0), node.Input(1), node.Input(2), node.Output(1), node.OutputGradient()}, 3);
+  for (int i = 0; i < 3; ++i)
+    if (node.Needs(i)) node.SetGradient(i, gradients[i]);
+}
+
 constexpr std::array kRules = {
+    GradientRule{"Attention", kCpuKernelVersion, Attention},
     GradientRule{"ChannelsFirst", kCpuKernelVersion, ChannelsFirst},
     GradientRule{"ChannelsLast", kCpuKernelVersion, ChannelsLast},
     GradientRule{"Conv", kCpuKernelVersion, Conv},
+    GradientRule{"ConvTranspose", kCpuKernelVersion, ConvTranspose},
     GradientRule{"Dense", kCpuKernelVersion, Dense},
     GradientRule{"DenseSwish", kCpuKernelVersion, DenseSwish},
+    GradientRule{"Gelu", kCpuKernelVersion, Gelu},
+    GradientRule{"GroupNorm", kCpuKernelVersion, GroupNorm},
+    GradientRule{"LayerNorm", kCpuKernelVersion, LayerNorm},
+    GradientRule{"MatMuls", kCpuKernelVersion, MatMuls},
+    GradientRule{"MaxPool", kCpuKernelVersion, MaxPool},
+    GradientRule{"Relu", kCpuKernelVersion, Relu},
     GradientRule{"Swish", kCpuKernelVersion, Swish},
 };
 

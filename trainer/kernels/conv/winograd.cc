@@ -86,6 +86,7 @@ class TiledConvolution {
 
   void Multiply(size_t tiles, const float* in, size_t in_stride, float* out, size_t out_stride) const {
     const size_t depth = weights_.depth(), width = weights_.width();
+    const SimdKernels::Tile& tile_kernels = context_.simd.TileFor(weights_.columns());
     for (size_t product = 0; product < kProducts; ++product, in += in_stride, out += out_stride) {
       for (size_t p = 0; p < weights_.panels(); ++p) {
         const float* panel = weights_.Panel(p) + product * depth * width;
@@ -97,8 +98,8 @@ class TiledConvolution {
             in_rows[r] = in + (tile + r) * depth;
             out_rows[r] = out + (tile + r) * result_stride_ + p * width;
           }
-          context_.simd.rows_times_panel[count - 1](1, depth, in_rows, 0, panel, depth, zeros_.data(),
-                                                    out_rows);
+          tile_kernels.rows_times_panel[count - 1](1, depth, in_rows, 0, panel, depth, zeros_.data(),
+                                                   out_rows);
         }
       }
     }
@@ -113,9 +114,10 @@ class TiledConvolution {
 
 }  // namespace
 
-bool WinogradPays(const Conv2dShape& s) {
+bool WinogradPays(const ConvShape& s) {
   const bool fits = s.kernel_height == 3 && s.kernel_width == 3 && s.stride_y == 1 && s.stride_x == 1 &&
-                    s.dilation_y == 1 && s.dilation_x == 1 && s.pad_top <= 2 && s.pad_left <= 2;
+                    s.dilation_y == 1 && s.dilation_x == 1 && s.pad_top <= 2 && s.pad_left <= 2 &&
+                    s.groups == 1 && s.in_depth == 1 && s.kernel_depth == 1 && s.out_depth == 1;
   if (!fits || s.in_channels < 16 || s.out_channels < 16) return false;
   // Tiles that stick out of the image are wasted work.
   const size_t tiles = DivideUp(s.out_height, kTile) * DivideUp(s.out_width, kTile);
@@ -124,8 +126,8 @@ bool WinogradPays(const Conv2dShape& s) {
          grad_tiles * kProducts * 2 <= s.in_height * s.in_width * 9;
 }
 
-void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
-                    const float* bias, float* y) {
+void WinogradConv(const KernelContext& context, const ConvShape& shape, const float* x, const float* w,
+                  const float* bias, float* y) {
   const Tiling tiling{InputShape(shape), OutputShape(shape), shape.pad_top, shape.pad_left};
   const PackedPanels weights = PackWeights(context, tiling, [&](size_t in, size_t out, size_t i) {
     return w[(out * shape.in_channels + in) * kWeights + i];
@@ -134,13 +136,13 @@ void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, cons
 }
 
 // A convolution with the kernels turned round.
-void WinogradConv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy,
-                             const float* w, float* dx) {
+void WinogradConvInputGrad(const KernelContext& context, const ConvShape& shape, const float* dy,
+                           const float* w, float* dx, const float* bias) {
   const Tiling tiling{OutputShape(shape), InputShape(shape), 2 - shape.pad_top, 2 - shape.pad_left};
   const PackedPanels weights = PackWeights(context, tiling, [&](size_t out, size_t in, size_t i) {
     return w[(out * shape.in_channels + in) * kWeights + kWeights - 1 - i];
   });
-  TiledConvolution(context, tiling, weights).Run(shape.images, dy, nullptr, dx);
+  TiledConvolution(context, tiling, weights).Run(shape.images, dy, bias, dx);
 }
 
 }  // namespace ort_ed

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "trainer/kernels/conv/conv2d.h"
+#include "trainer/kernels/conv/conv.h"
 
 namespace ort_ed {
 
@@ -11,14 +11,14 @@ namespace ort_ed {
 // are about ten times those of plain sums in single precision, 1e-6 of the largest result.
 
 // Whether the shape is one for Winograd's convolution, and large enough to gain.
-bool WinogradPays(const Conv2dShape& shape);
+bool WinogradPays(const ConvShape& shape);
 
-// As the functions of conv2d.h without "Winograd".
-void WinogradConv2d(const KernelContext& context, const Conv2dShape& shape, const float* x, const float* w,
-                    const float* bias, float* y);
-void WinogradConv2dInputGrad(const KernelContext& context, const Conv2dShape& shape, const float* dy,
-                             const float* w, float* dx);
-void WinogradConv2dWeightGrad(const KernelContext& context, const Conv2dShape& shape, const float* x,
-                              const float* dy, float* dw, float* dbias);
+// As the functions of conv.h without "Winograd".
+void WinogradConv(const KernelContext& context, const ConvShape& shape, const float* x, const float* w,
+                  const float* bias, float* y);
+void WinogradConvInputGrad(const KernelContext& context, const ConvShape& shape, const float* dy,
+                           const float* w, float* dx, const float* bias);
+void WinogradConvWeightGrad(const KernelContext& context, const ConvShape& shape, const float* x,
+                            const float* dy, float* dw, float* dbias);
 
 }  // namespace ort_ed

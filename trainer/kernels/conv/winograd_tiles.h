@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "trainer/kernels/conv/conv2d_grid.h"
+#include "trainer/kernels/conv/conv_grid.h"
 
 namespace ort_ed {
 

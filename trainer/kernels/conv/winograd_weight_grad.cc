@@ -19,7 +19,7 @@ constexpr size_t kSumTiles = 96;
 // sums.
 class TiledWeightGrad {
  public:
-  TiledWeightGrad(const KernelContext& context, const Conv2dShape& shape)
+  TiledWeightGrad(const KernelContext& context, const ConvShape& shape)
       : context_(context),
         shape_(shape),
         tiling_{InputShape(shape), OutputShape(shape), shape.pad_top, shape.pad_left},
@@ -98,7 +98,7 @@ class TiledWeightGrad {
   }
 
   const KernelContext& context_;
-  const Conv2dShape& shape_;
+  const ConvShape& shape_;
   Tiling tiling_;
   OuterProductSum sum_;  // its parts are the places of a patch
   size_t x_stride_;
@@ -111,8 +111,8 @@ class TiledWeightGrad {
 
 }  // namespace
 
-void WinogradConv2dWeightGrad(const KernelContext& context, const Conv2dShape& shape, const float* x,
-                              const float* dy, float* dw, float* dbias) {
+void WinogradConvWeightGrad(const KernelContext& context, const ConvShape& shape, const float* x,
+                            const float* dy, float* dw, float* dbias) {
   TiledWeightGrad(context, shape).Run(x, dy, dw, dbias);
 }
 

@@ -17,12 +17,14 @@ void MultiplyIntoNarrowRows(const SimdKernels& simd, const RowPointers& rows, co
   float* tile_rows[kRows];
   for (size_t r = 0; r < kRows; ++r) tile_rows[r] = tile + r * weights.width();
   const size_t first = p * weights.width(), used = weights.columns() - first;
+  const SimdKernels::Tile& kernels = simd.TileFor(weights.columns());
   for (size_t row = 0; row < rows.count; row += kRows) {
     const size_t count = std::min(kRows, rows.count - row);
     ahead.Step();
-    simd.rows_times_panel[count - 1](weights.taps(), weights.depth(), rows.in + row * weights.taps(), 0,
-                                     weights.Panel(p), weights.depth(), start, tile_rows);
-    for (size_t r = 0; r < count; ++r) std::copy_n(tile_rows[r], used, rows.out[row + r] + first);
+    kernels.rows_times_panel[count - 1](weights.taps(), weights.depth(), rows.in + row * weights.taps(),
+                                        rows.in_offset, weights.Panel(p), weights.depth(), start, tile_rows);
+    for (size_t r = 0; r < count; ++r)
+      std::copy_n(tile_rows[r], used, rows.out[row + r] + rows.out_offset + first);
   }
 }
 
@@ -31,6 +33,7 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
   const size_t taps = weights.taps(), depth = weights.depth();
   const size_t depth_block = std::min(depth, kDepthBlock);
   const size_t tap_block = std::max<size_t>(1, kDepthBlock / depth);
+  const SimdKernels::Tile& kernels = simd.TileFor(weights.columns());
   size_t t = 0;
   do {  // at least once: without taps the result is `start`
     for (size_t d = 0; d < depth; d += depth_block) {
@@ -39,10 +42,11 @@ void MultiplyIntoWideRows(const SimdKernels& simd, const RowPointers& rows, cons
       for (size_t row = 0; row < rows.count; row += kRows) {
         const size_t count = std::min(kRows, rows.count - row);
         float* out[kRows];
-        for (size_t r = 0; r < count; ++r) out[r] = rows.out[row + r] + p * weights.width();
+        for (size_t r = 0; r < count; ++r) out[r] = rows.out[row + r] + rows.out_offset + p * weights.width();
         if (first) ahead.Step();
-        simd.rows_times_panel[count - 1](std::min(tap_block, taps - t), std::min(depth_block, depth - d),
-                                         rows.in + row * taps + t * kRows, d, panel, depth, first, out);
+        kernels.rows_times_panel[count - 1](std::min(tap_block, taps - t), std::min(depth_block, depth - d),
+                                            rows.in + row * taps + t * kRows, rows.in_offset + d, panel,
+                                            depth, first, out);
       }
     }
   } while ((t += tap_block) < taps);

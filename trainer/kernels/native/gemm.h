@@ -28,9 +28,9 @@ void ForRanges(const KernelContext& context, size_t count, size_t range, Task ta
   });
 }
 
-// The right-hand side of a matrix product, of `taps` x `depth` rows, in panels of simd.panel columns: element
-// (tap, d, column) lies at Panel(column / panel)[(tap * depth + d) * panel + column % panel]. Columns beyond
-// the last are zero.
+// The right-hand side of a matrix product, of `taps` x `depth` rows, in panels of the columns that
+// SimdKernels::TileFor() takes at once: element (tap, d, column) lies at Panel(column / width)[(tap * depth +
+// d) * width + column % width]. Columns beyond the last are zero.
 class PackedPanels {
  public:
   // weight(tap, d, column) -> float is asked for every element, possibly from several threads.
@@ -75,7 +75,7 @@ class PackedPanels {
       : taps_(taps),
         depth_(depth),
         columns_(columns),
-        width_(simd.panel),
+        width_(simd.TileFor(columns).width),
         buffer_(taps * depth * DivideUp(columns, width_) * width_ * sizeof(float)) {}
 
   float* MutablePanel(size_t p) { return const_cast<float*>(Panel(p)); }
@@ -104,6 +104,7 @@ struct RowPointers {
   size_t count;
   const float* const* in;
   float* const* out;
+  size_t in_offset = 0, out_offset = 0;  // of what is meant behind the pointers
 };
 
 // out[row] = start + sum over taps of in[tap][row] * weights; `start` has weights.columns() values and zeros

@@ -22,11 +22,11 @@ void CopyBlocks(size_t blocks, const float* in, float* out, size_t out_stride) {
 
 OuterProductSum::OuterProductSum(const SimdKernels& simd, size_t left_columns, size_t taps,
                                  size_t right_columns, size_t parts, float* result)
-    : simd_(simd),
+    : tile_(simd.TileFor(right_columns)),
       left_columns_(left_columns),
       taps_(taps),
       right_columns_(right_columns),
-      panel_(simd.panel),
+      panel_(tile_.width),
       right_blocks_(DivideUp(right_columns, panel_)),
       row_size_(taps * right_blocks_ * panel_),
       parts_(parts),
@@ -60,7 +60,11 @@ void OuterProductSum::PackRight(size_t rows, const float* right, size_t stride, 
                                 size_t block_rows) const {
   const size_t whole = right_columns_ / panel_, rest = right_columns_ % panel_;
   const size_t block_size = block_rows * panel_;
-  const auto copy_blocks = panel_ == 32 ? CopyBlocks<32> : panel_ == 16 ? CopyBlocks<16> : CopyBlocks<8>;
+  const auto copy_blocks = panel_ == 32   ? CopyBlocks<32>
+                           : panel_ == 16 ? CopyBlocks<16>
+                           : panel_ == 8  ? CopyBlocks<8>
+                           : panel_ == 4  ? CopyBlocks<4>
+                                          : CopyBlocks<2>;
   for (size_t r = 0; r < rows; ++r, right += stride, packed += panel_) {
     copy_blocks(whole, right, packed, block_size);
     if (rest == 0) continue;
@@ -100,7 +104,7 @@ void OuterProductSum::Add(size_t part, size_t positions, const float* packed_lef
   positions_[part] += positions;
   for (size_t block = 0; block < right_blocks_; ++block) {
     for (size_t l = 0; l < left_columns_; l += kRows) {
-      const auto outer_products = simd_.outer_products[std::min(kRows, left_columns_ - l) - 1];
+      const auto outer_products = tile_.outer_products[std::min(kRows, left_columns_ - l) - 1];
       float* out = Part(part) + l * row_size_ + block * panel_;
       for (size_t tap = 0; tap < taps_; ++tap) {
         ahead.Step();

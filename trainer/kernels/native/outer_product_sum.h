@@ -72,7 +72,7 @@ class OuterProductSum {
   const float* AddParts(size_t l);
   void PutAside(size_t part);
 
-  const SimdKernels& simd_;
+  const SimdKernels::Tile& tile_;
   size_t left_columns_, taps_, right_columns_, panel_, right_blocks_;
   size_t row_size_;  // taps * right_blocks * panel
   size_t parts_;

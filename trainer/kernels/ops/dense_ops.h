@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <numeric>
+
 #include "trainer/kernels/native/dense.h"
 #include "trainer/kernels/native/swish.h"
 #include "trainer/kernels/ops/cpu_op.h"
@@ -42,22 +45,26 @@ struct SwishGradOp {
   }
 };
 
-// w is [in, out], or [out, in] with the attribute trans_w; a vector w is one output, without an axis in y.
+// x is [rows, in], where the rows may have several axes. w is [in, out], or [out, in] with the attribute
+// trans_w; a vector w is one output, without an axis in y.
 struct DenseAttributes {
   explicit DenseAttributes(const Ort::ConstKernelInfo& info)
       : transposed(info.GetAttribute<int64_t>("trans_w") != 0) {}
   explicit DenseAttributes(ShapeInference& context) : transposed(context.GetAttrInt("trans_w") != 0) {}
 
   DenseShape MakeShape(const Dims& x, const Dims& w) const {
-    Require(x.size() == 2 && (w.size() == 2 || w.size() == 1), "x must be [rows, in], w [in, out] or [in]");
+    Require(x.size() >= 2 && (w.size() == 2 || w.size() == 1), "x must be [rows, in], w [in, out] or [in]");
     const int64_t in = w[transposed ? 1 : 0], out = w.size() == 1 ? 1 : w[transposed ? 0 : 1];
-    Require(x[1] == in, "x and w must have the same number of inputs");
-    return {static_cast<size_t>(x[0]), static_cast<size_t>(in), static_cast<size_t>(out), transposed};
+    Require(x.back() == in, "x and w must have the same number of inputs");
+    const int64_t rows = std::accumulate(x.begin(), x.end() - 1, int64_t{1}, std::multiplies());
+    return {static_cast<size_t>(rows), static_cast<size_t>(in), static_cast<size_t>(out), transposed};
   }
   // For shapes of numbers and of symbols.
   template <typename Shape>
   Shape ResultShape(const Shape& x, const Shape& w) const {
-    return w.size() == 1 ? Shape{x[0]} : Shape{x[0], w[transposed ? 0 : 1]};
+    Shape result(x.begin(), x.end() - 1);
+    if (w.size() != 1) result.push_back(w[transposed ? 0 : 1]);
+    return result;
   }
 
   bool transposed;
@@ -97,7 +104,7 @@ struct DenseCall {
 
 inline void InferDenseResult(ShapeInference& context, size_t outputs) {
   const SymbolicShape &x = context.GetInputShape(0), &w = context.GetInputShape(1);
-  if (x.size() != 2 || w.empty()) return;
+  if (x.size() < 2 || w.empty()) return;
   for (size_t i = 0; i < outputs; ++i) context.Set(i, DenseAttributes(context).ResultShape(x, w));
 }
 

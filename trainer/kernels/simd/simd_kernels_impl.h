@@ -21,57 +21,90 @@ inline Floats Load(const float* p) { return *reinterpret_cast<const UnalignedFlo
 inline void Store(float* p, Floats v) { *reinterpret_cast<UnalignedFloats*>(p) = v; }
 inline Floats All(float value) { return value - Floats{}; }
 
-template <int R>
+// A vector of half the size, for panels that are no wider.
+using HalfFloats = float __attribute__((vector_size(2 * kLanes)));
+
+using UnalignedHalfFloats = float __attribute__((vector_size(2 * kLanes), aligned(4), may_alias));
+
+template <typename V>
+struct InMemory {
+  using Type = UnalignedFloats;
+};
+template <>
+struct InMemory<HalfFloats> {
+  using Type = UnalignedHalfFloats;
+};
+template <typename V>
+inline V LoadAs(const float* p) {
+  return *reinterpret_cast<const typename InMemory<V>::Type*>(p);
+}
+template <typename V>
+inline void StoreAs(float* p, V v) {
+  *reinterpret_cast<typename InMemory<V>::Type*>(p) = v;
+}
+
+// Tiles of N vectors a row.
+template <typename V, int N, int R>
 void RowsTimesPanel(size_t taps, size_t depth, const float* const* rows, size_t offset, const float* weights,
                     size_t weight_stride, const float* start, float* const* out) {
-  Floats low[R], high[R];
+  constexpr int kSize = sizeof(V) / sizeof(float), kWidth = N * kSize;
+  V sum[R][N];
   for (int r = 0; r < R; ++r) {
-    low[r] = Load(start ? start : out[r]);
-    high[r] = Load((start ? start : out[r]) + kLanes);
+    for (int n = 0; n < N; ++n) sum[r][n] = LoadAs<V>((start ? start : out[r]) + n * kSize);
     __builtin_prefetch(out[r], 1);  // here by the time the tile is done
   }
   for (size_t t = 0; t < taps; ++t) {
     const float* row[R];
     for (int r = 0; r < R; ++r) row[r] = rows[t * SimdKernels::kRows + r] + offset;
-    const float* w = weights + t * weight_stride * kPanel;
-    for (size_t d = 0; d < depth; ++d, w += kPanel) {
-      const Floats w_low = Load(w), w_high = Load(w + kLanes);
+    const float* w = weights + t * weight_stride * kWidth;
+    for (size_t d = 0; d < depth; ++d, w += kWidth) {
+      V weight[N];
+      for (int n = 0; n < N; ++n) weight[n] = LoadAs<V>(w + n * kSize);
       for (int r = 0; r < R; ++r) {
-        const Floats a = All(row[r][d]);
-        low[r] += a * w_low;
-        high[r] += a * w_high;
+        const V a = row[r][d] - V{};
+        for (int n = 0; n < N; ++n) sum[r][n] += a * weight[n];
       }
     }
   }
   for (int r = 0; r < R; ++r) {
-    Store(out[r], low[r]);
-    Store(out[r] + kLanes, high[r]);
+    for (int n = 0; n < N; ++n) StoreAs<V>(out[r] + n * kSize, sum[r][n]);
   }
 }
 
 // The sums so far are added at the end, when they have arrived in cache.
-template <int R>
+template <typename V, int N, int R>
 void OuterProducts(size_t count, const float* left, const float* const* right, size_t offset, float* out,
                    size_t out_stride, bool add) {
-  Floats low[R], high[R];
+  constexpr int kSize = sizeof(V) / sizeof(float);
+  V sum[R][N];
   for (int r = 0; r < R; ++r) {
-    low[r] = high[r] = Floats{};
+    for (int n = 0; n < N; ++n) sum[r][n] = V{};
     __builtin_prefetch(out + r * out_stride, 1);
   }
   for (size_t k = 0; k < count; ++k, left += SimdKernels::kRows) {
     const float* row = right[k] + offset;
-    const Floats r_low = Load(row), r_high = Load(row + kLanes);
+    V values[N];
+    for (int n = 0; n < N; ++n) values[n] = LoadAs<V>(row + n * kSize);
     for (int r = 0; r < R; ++r) {
-      const Floats a = All(left[r]);
-      low[r] += a * r_low;
-      high[r] += a * r_high;
+      const V a = left[r] - V{};
+      for (int n = 0; n < N; ++n) sum[r][n] += a * values[n];
     }
   }
   for (int r = 0; r < R; ++r) {
-    float* sum = out + r * out_stride;
-    Store(sum, add ? Load(sum) + low[r] : low[r]);
-    Store(sum + kLanes, add ? Load(sum + kLanes) + high[r] : high[r]);
+    for (int n = 0; n < N; ++n) {
+      float* const to = out + r * out_stride + n * kSize;
+      StoreAs<V>(to, add ? LoadAs<V>(to) + sum[r][n] : sum[r][n]);
+    }
   }
+}
+
+template <typename V, int N>
+constexpr SimdKernels::Tile MakeTile() {
+  return {N * sizeof(V) / sizeof(float),
+          {RowsTimesPanel<V, N, 1>, RowsTimesPanel<V, N, 2>, RowsTimesPanel<V, N, 3>, RowsTimesPanel<V, N, 4>,
+           RowsTimesPanel<V, N, 5>, RowsTimesPanel<V, N, 6>},
+          {OuterProducts<V, N, 1>, OuterProducts<V, N, 2>, OuterProducts<V, N, 3>, OuterProducts<V, N, 4>,
+           OuterProducts<V, N, 5>, OuterProducts<V, N, 6>}};
 }
 
 // Larger ones would not fit the registers better.
@@ -184,8 +217,15 @@ inline Two<T> TimesPower(Two<T> x, Two<T> n) {
 using Several = Two<Two<Floats>>;
 constexpr size_t kGroup = sizeof(Several) / sizeof(float);
 
-inline Two<Floats> Pair(float x) { return {All(x), All(x)}; }
-inline Several Same(float x) { return {Pair(x), Pair(x)}; }
+template <typename T>
+struct Filled {
+  static T With(float x) { return {Filled<decltype(T::a)>::With(x), Filled<decltype(T::b)>::With(x)}; }
+};
+template <>
+struct Filled<Floats> {
+  static Floats With(float x) { return All(x); }
+};
+inline Several Same(float x) { return Filled<Several>::With(x); }
 inline Several LoadSeveral(const float* p) {
   return {{Load(p), Load(p + kLanes)}, {Load(p + 2 * kLanes), Load(p + 3 * kLanes)}};
 }
@@ -197,18 +237,20 @@ inline void StoreSeveral(float* p, const Several& x) {
 }
 
 // exp(x) = 2^n * exp(r) with |r| <= ln(2) / 2; the polynomial has the smallest relative error there (2e-9).
-inline Several Exp(Several x) {
-  const Several round_to_integer = Same(12582912.0f);  // 1.5 * 2^23: n lands in the lowest bits
+template <typename T>
+inline T Exp(T x) {
+  constexpr auto same = Filled<T>::With;
+  const T round_to_integer = same(12582912.0f);  // 1.5 * 2^23: n lands in the lowest bits
   x = Clamped(x, 87.0f);
-  const Several shifted = x * Same(1.44269504088896341f) + round_to_integer;
-  const Several n = shifted - round_to_integer;
-  const Several r = (x - n * Same(0.693359375f)) - n * Same(-2.12194440e-4f);
-  Several p = r * Same(1.3836835278e-3f) + Same(8.3748241886e-3f);
-  p = p * r + Same(4.1668225080e-2f);
-  p = p * r + Same(1.6666419804e-1f);
-  p = p * r + Same(4.9999991059e-1f);
-  p = p * r + Same(1);
-  p = p * r + Same(1);
+  const T shifted = x * same(1.44269504088896341f) + round_to_integer;
+  const T n = shifted - round_to_integer;
+  const T r = (x - n * same(0.693359375f)) - n * same(-2.12194440e-4f);
+  T p = r * same(1.3836835278e-3f) + same(8.3748241886e-3f);
+  p = p * r + same(4.1668225080e-2f);
+  p = p * r + same(1.6666419804e-1f);
+  p = p * r + same(4.9999991059e-1f);
+  p = p * r + same(1);
+  p = p * r + same(1);
   return TimesPower(p, shifted);
 }
 
@@ -403,6 +445,8 @@ void Relu(size_t count, const float* a, const float*, float* out) {
 }  // namespace
 }  // namespace ort_ed
 
+#include "trainer/kernels/simd/simd_depthwise_impl.h"
+#include "trainer/kernels/simd/simd_rows_impl.h"
 #include "trainer/kernels/simd/simd_winograd_impl.h"
 
 namespace ort_ed {
@@ -411,10 +455,7 @@ namespace {
 constexpr SimdKernels MakeSimdKernels(const char* name) {
   return {name,
           kPanel,
-          {RowsTimesPanel<1>, RowsTimesPanel<2>, RowsTimesPanel<3>, RowsTimesPanel<4>, RowsTimesPanel<5>,
-           RowsTimesPanel<6>},
-          {OuterProducts<1>, OuterProducts<2>, OuterProducts<3>, OuterProducts<4>, OuterProducts<5>,
-           OuterProducts<6>},
+          {MakeTile<HalfFloats, 1>(), MakeTile<Floats, 1>(), MakeTile<Floats, 2>()},
           Transpose,
           AddRows,
           DotRows,
@@ -423,6 +464,19 @@ constexpr SimdKernels MakeSimdKernels(const char* name) {
           SwishGrad,
           SwishGradOfResult,
           {Add, Sub, Mul, Div, Sqrt, Sign, Abs, Relu},
+          {Depthwise<1>, Depthwise<2>, Depthwise<3>, Depthwise<4>, Depthwise<5>, Depthwise<6>},
+          AddProducts,
+          MaxOfTaps,
+          MaxOfTapsGrad,
+          NormalizeRows,
+          NormalizeRowsGrad,
+          AddCentredProducts,
+          CombineRows,
+          SoftmaxRows,
+          SoftmaxRowsGrad,
+          Gelu,
+          GeluGrad,
+          ReluGrad,
           WinogradInput,
           WinogradOutput,
           WinogradOutputGrad,
