@@ -6,6 +6,7 @@
 #                            samplers and ONNX Runtime's last training release; what pip cannot bring is left out
 #   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
+#   tools/setup.sh --mpi     also Open MPI, with which several processes do one job; tests of it are skipped without
 #   tools/setup.sh --fuzz    also clang, with which tools/fuzz.sh builds its targets
 #
 # ONNX Runtime and argparse come from the system where it has them (argparse: Debian 13 and newer; ONNX Runtime: not
@@ -33,8 +34,9 @@ for option in "$@"; do
     --bench) bench=true packages+=(python3-numpy python3-venv python3-dev) ;; # torch.compile() compiles against Python's headers
     --tables) tables=true packages+=(python3-venv) ;;
     --browser) packages+=(chromium fonts-dejavu-core) ;;
+    --mpi) packages+=(openmpi-bin libopenmpi-dev) ;;
     --fuzz) packages+=(clang libclang-rt-dev llvm) ;; # llvm: names in the stacks of findings
-    *) echo "setup: unknown option '$option'; there are --bench, --tables, --browser and --fuzz" >&2; exit 2 ;;
+    *) echo "setup: unknown option '$option'; there are --bench, --tables, --browser, --mpi and --fuzz" >&2; exit 2 ;;
   esac
 done
 
