@@ -1,11 +1,30 @@
 #include "ort_ed/chains.h"
 
+#include <algorithm>
 #include <string>
 
 #include "ort_ed/error.h"
 
 namespace ort_ed {
 namespace {
+
+// Calls visit(of all chains, of the part) for what each chain has of its own.
+template <typename Whole, typename Part, typename Visit>
+void ForEachCache(Whole& whole, Part& part, Visit&& visit) {
+  visit(whole.states, part.states);
+  visit(whole.energies, part.energies);
+  visit(whole.base_energies, part.base_energies);
+  visit(whole.gradients, part.gradients);
+  visit(whole.base_gradients, part.base_gradients);
+  visit(whole.betas, part.betas);
+  visit(whole.replicas, part.replicas);
+}
+
+template <typename T>
+std::vector<T> Slice(const std::vector<T>& all, int64_t chains, int64_t first, int64_t count) {
+  const int64_t each = std::ssize(all) / chains;
+  return {all.begin() + first * each, all.begin() + (first + count) * each};
+}
 
 void CheckStates(const std::vector<float>& states, const Variables& variables) {
   const int64_t dimension = variables.dimension();
@@ -53,6 +72,29 @@ StepCounters& StepCounters::operator+=(const StepCounters& other) {
   swap_proposals += other.swap_proposals;
   swap_acceptances += other.swap_acceptances;
   return *this;
+}
+
+Chains TakeChains(const Chains& whole, int64_t first, int64_t count) {
+  Chains part;
+  part.count = count;
+  part.dimension = whole.dimension;
+  part.seed = whole.seed;
+  part.step = whole.step;
+  part.first_chain = whole.first_chain + static_cast<uint64_t>(first);
+  const bool clamps_are_shared = std::ssize(whole.clamped) == whole.dimension;
+  part.clamped = clamps_are_shared ? whole.clamped : Slice(whole.clamped, whole.count, first, count);
+  ForEachCache(whole, part, [&](const auto& all, auto& own) { own = Slice(all, whole.count, first, count); });
+  return part;
+}
+
+void PutBackChains(Chains& whole, int64_t first, const Chains& part) {
+  ForEachCache(whole, part, [&](auto& all, const auto& own) {
+    const int64_t each = std::ssize(own) / part.count;
+    all.resize(static_cast<size_t>(whole.count * each));
+    std::ranges::copy(own, all.begin() + first * each);
+  });
+  whole.counters += part.counters;
+  whole.step = part.step;
 }
 
 Chains StartChains(const EnergyPath& target, int64_t count, uint64_t seed, uint64_t first_chain) {

@@ -8,6 +8,7 @@
 #                            `ort-ed export --ort-training` are tested against them; skipped without
 #   tools/setup.sh --tables  also a Python with scikit-learn, PyOD and CTGAN, the peers of bench/paper.py tables (some GB)
 #   tools/setup.sh --browser also Chromium, in which a test opens the page of `ort-ed report`; it is skipped without
+#   tools/setup.sh --mpi     also Open MPI, with which several processes do one job; tests of it are skipped without
 #   tools/setup.sh --fuzz    also clang, with which tools/fuzz.sh builds its targets
 #   tools/setup.sh --conformance also a Python with the package onnx, whose operator tests are run as energy models; skipped without
 #   tools/setup.sh --webgpu  also a Vulkan renderer for machines without a GPU, on which the tests of label gpu run
@@ -43,12 +44,13 @@ for option in "$@"; do
     --torch) torch=true packages+=(python3-venv) ;;
     --tables) tables=true packages+=(python3-venv) ;;
     --browser) packages+=(chromium fonts-dejavu-core) ;;
+    --mpi) packages+=(openmpi-bin libopenmpi-dev) ;;
     --fuzz) packages+=(clang libclang-rt-dev llvm) ;; # llvm: names in the stacks of findings
     --conformance) conformance=true packages+=(python3-venv) ;;
     --webgpu) packages+=(chromium libvulkan1) ;; # chromium: SwiftShader
     --cuda) cuda=true packages+=(python3-venv) ;;
     *)
-      echo "setup: unknown option '$option'; there are --bench, --torch, --tables, --browser, --fuzz, --conformance, --webgpu and --cuda" >&2
+      echo "setup: unknown option '$option'; there are --bench, --torch, --tables, --browser, --mpi, --fuzz, --conformance, --webgpu and --cuda" >&2
       exit 2
       ;;
   esac

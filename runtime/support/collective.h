@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace ort_ed {
@@ -31,6 +32,14 @@ class Collective {
 
   // Whether it is so anywhere.
   bool Any(bool here);
+
+  // What the first process gives: clocks and files are its own.
+  template <typename T>
+  T FromFirst(T mine) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Broadcast(std::as_writable_bytes(std::span(&mine, 1)), 0);
+    return mine;
+  }
 };
 
 // A process on its own.
@@ -44,5 +53,8 @@ class OneProcess final : public Collective {
   void Exchange(std::span<const std::span<const std::byte>> outgoing,
                 std::span<const std::span<std::byte>> incoming) override;
 };
+
+// Where nothing is said of others.
+Collective& Alone();
 
 }  // namespace ort_ed

@@ -23,8 +23,10 @@ Spacing ParseSpacing(const std::string& name) {
 std::unique_ptr<Sampler> MakeAnnealingSampler(const EnergyPath& target, const AnnealingOptions& options) {
   const SamplerOptions& former = options.sampler_options;
   const int threads = options.threads != 0 ? options.threads : former.threads;
-  if (!options.sampler.options.empty()) return MakeSampler(options.sampler, target, threads);
-  return MakeSampler(TranslateOptions(options.sampler.kind, former), target, threads);
+  auto sampler = options.sampler.options.empty()
+                     ? MakeSampler(TranslateOptions(options.sampler.kind, former), target, threads)
+                     : MakeSampler(options.sampler, target, threads);
+  return options.around ? options.around(std::move(sampler)) : std::move(sampler);
 }
 
 }  // namespace ort_ed

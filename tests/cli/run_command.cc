@@ -38,10 +38,13 @@ int InputWith(const std::string& text) {
 
 }  // namespace
 
-CommandProcess::CommandProcess(const std::vector<std::string>& arguments, const std::string& input)
+CommandProcess::CommandProcess(const std::vector<std::string>& arguments, const std::string& input,
+                               const std::vector<std::string>& launcher)
     : out_(AnonymousFile()), err_(AnonymousFile()) {
   const int in = InputWith(input);
-  std::vector<char*> words = {const_cast<char*>(ORT_ED_COMMAND)};
+  std::vector<char*> words;
+  for (const std::string& word : launcher) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(const_cast<char*>(ORT_ED_COMMAND));
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   process_ = fork();
@@ -50,7 +53,7 @@ CommandProcess::CommandProcess(const std::vector<std::string>& arguments, const 
     dup2(out_, STDOUT_FILENO);
     dup2(err_, STDERR_FILENO);
     std::signal(SIGXFSZ, SIG_DFL);  // as a shell starts it, whatever a test ignores
-    execv(words[0], words.data());
+    execvp(words[0], words.data());
     _exit(127);
   }
   close(in);

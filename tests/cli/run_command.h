@@ -16,7 +16,9 @@ struct CommandResult {
 // A running `ort-ed`, the one that was just built.
 class CommandProcess {
  public:
-  explicit CommandProcess(const std::vector<std::string>& arguments, const std::string& input = "");
+  // `launcher`: the words in front of the command, e.g. of mpirun.
+  explicit CommandProcess(const std::vector<std::string>& arguments, const std::string& input = "",
+                          const std::vector<std::string>& launcher = {});
   ~CommandProcess();  // kills it if it still runs
   CommandProcess(const CommandProcess&) = delete;
   CommandProcess& operator=(const CommandProcess&) = delete;

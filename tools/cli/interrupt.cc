@@ -15,12 +15,13 @@ namespace ort_ed {
 namespace {
 
 std::atomic<int> first_signal = 0;
-std::atomic<bool> polled = false, seen = false;
+std::atomic<bool> polled = false, seen = false, quiet_end = false;
+std::atomic<void (*)()> on_first_signal = nullptr;
 
 [[noreturn]] void EndNow(int signal) {
   RemoveUnfinished();
   constexpr char kText[] = "\nerror: interrupted; no file was written\n";
-  if (write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0) {
+  if (!quiet_end && write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0) {
     // Nobody listens.
   }
   _exit(128 + signal);
@@ -37,6 +38,7 @@ void WaitForSignals(sigset_t signals) {
   int signal = 0;
   sigwait(&signals, &signal);
   first_signal = signal;
+  if (void (*const call)() = on_first_signal) call();
   PipeEnd::NoteSignal();
   for (int deaf = 0; deaf < kMostDeafMoments; deaf = !seen && IsDeaf() ? deaf + 1 : 0)
     if (sigtimedwait(&signals, nullptr, &kMoment) > 0) break;
@@ -63,6 +65,11 @@ void CatchInterrupts() {
   // Writing fails then, with an error that can be told.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void OnFirstSignal(void (*call)(), bool quiet) {
+  quiet_end = quiet;
+  on_first_signal = call;
 }
 
 bool Interrupted() {

@@ -7,6 +7,10 @@ namespace ort_ed {
 // temporary files removed; so is any at a second signal.
 void CatchInterrupts();
 
+// Called at the first signal, in a thread of its own, before anything else is done; `quiet`: the end is not
+// told.
+void OnFirstSignal(void (*call)(), bool quiet);
+
 // True once the user asked to stop. Long loops poll it: whoever saw it is trusted to end by itself.
 bool Interrupted();
 

@@ -23,6 +23,7 @@
 #include "tools/cli/library_errors.h"
 #include "tools/cli/main.h"
 #include "tools/cli/plain_output.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/sudden_end.h"
 
 namespace ort_ed {
@@ -108,7 +109,7 @@ int RunCommand(const std::vector<std::string>& words) {
     command.run(given);
   } catch (const OptionError& error) {
     const std::string origin = error.origin().empty() ? given.GetOrigin(error.key()) : error.origin();
-    spdlog::error("{}", Spelled(error, origin, command.schema()));
+    spdlog::error("{}", WithResumption(Spelled(error, origin, command.schema())));
     return ExitCode(error, origin);
   }
   return kDone;
@@ -118,6 +119,15 @@ int RunCommand(const std::vector<std::string>& words) {
 // in ~/.cache, a log in /tmp, threads. To say no afterwards is too late.
 void RefuseTelemetry() {
   if (setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1) != 0) throw std::bad_alloc();
+}
+
+// "cuda:local-rank": a device for each process of a host.
+std::vector<std::string> WithLocalDevice(std::vector<std::string> words) {
+  constexpr std::string_view kEnd = ":local-rank";
+  for (std::string& word : words)
+    if (word.ends_with(kEnd))
+      word.replace(word.size() - kEnd.size() + 1, kEnd.size(), std::to_string(LocalRank()));
+  return words;
 }
 
 int RunWords(const std::vector<std::string>& words) {
@@ -142,17 +152,14 @@ int Run(std::vector<std::string> words) {
   LogToStderr();
   ChooseOnnxRuntime(words);
   CatchInterrupts();
+  if (!words.empty()) JoinProcesses(words[0], Join(words, " "));
   const PlainOutput plain(std::cout);
-  return RunWords(words);
+  return RunWords(WithLocalDevice(words));
 }
 
-}  // namespace
-
-int Main(std::span<char* const> words) {
-  CatchSuddenEnds();
-  const LibraryErrors errors;
+int RunAndTell(const std::vector<std::string>& words, const LibraryErrors& errors) {
   try {
-    return Run({words.begin(), words.end()});
+    return Run(words);
   } catch (const UsageError& error) {
     spdlog::error("{}", error.what());
     return kWrongUsage;
@@ -161,9 +168,19 @@ int Main(std::span<char* const> words) {
       TellLowMemory();
       return kFailed;
     }
-    spdlog::error("{}", error.what());
+    spdlog::error("{}", WithResumption(error.what()));
     return InterruptedExitCode(kFailed);
   }
+}
+
+}  // namespace
+
+int Main(std::span<char* const> words) {
+  CatchSuddenEnds();
+  const LibraryErrors errors;
+  const int exit_code = RunAndTell({words.begin(), words.end()}, errors);
+  LeaveProcesses(exit_code);
+  return exit_code;
 }
 
 }  // namespace ort_ed

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/cli/interrupt.h"
+#include "tools/cli/processes.h"
 
 namespace ort_ed {
 
@@ -35,6 +36,8 @@ void Terminal::OnWarning(const std::string& text) {
 void Terminal::OnSaved(const std::string&) {}
 
 bool Terminal::StopRequested() { return Interrupted(); }
+
+Collective& Terminal::processes() { return Processes(); }
 
 void Terminal::ClearLine() { progress_.reset(); }
 

@@ -17,6 +17,7 @@ class Terminal : public Observer {
   void OnWarning(const std::string& text) override;
   void OnSaved(const std::string& path) override;
   bool StopRequested() override;
+  Collective& processes() override;
 
  private:
   void ClearLine();

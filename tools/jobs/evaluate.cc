@@ -8,6 +8,7 @@
 #include "ort_ed/error.h"
 #include "runtime/data/planar.h"
 #include "tools/jobs/data/random_rows.h"
+#include "tools/jobs/energies_together.h"
 #include "tools/jobs/log_z/estimator.h"
 #include "tools/jobs/sample/chains.h"
 #include "tools/jobs/stopwatch.h"
@@ -25,9 +26,9 @@ MeanValue ComputeMean(const Values& values) {
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : NAN};
 }
 
-std::vector<float> Energies(const EnergyModel& model, const RowTable& data) {
+std::vector<float> Energies(const EnergyModel& model, const RowTable& data, Collective& processes) {
   std::vector<float> energies(static_cast<size_t>(data.rows));
-  model.Energy(data.values, energies);
+  EnergiesTogether(model, data.values, energies, processes);
   return energies;
 }
 
@@ -152,7 +153,7 @@ EvaluateResult Evaluate(const LoadedModel& loaded, const RowTable& data, const E
   result.rows = data.rows;
   result.dimension = data.columns;
   result.variables = model.variables().size();
-  result.data_energies = Energies(model, data);
+  result.data_energies = Energies(model, data, observer.processes());
   result.energy = ComputeMean(result.data_energies);
   result.base_nll = BaseNll(model, data, options.threads);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ort_ed/error.h"
+#include "runtime/support/collective.h"
 
 namespace ort_ed {
 
@@ -28,6 +29,22 @@ class Observer {
   virtual void OnWarning(const std::string&) {}  // the job's result has it, too
   virtual void OnSaved(const std::string& /*path*/) {}
   virtual bool StopRequested() { return false; }
+  // That do the job together, each with an observer of its own.
+  virtual Collective& processes() { return Alone(); }
+};
+
+// Tells nothing, but stops when another one asks for it.
+class QuietObserver : public Observer {
+ public:
+  explicit QuietObserver(Observer& observer) : observer_(observer) {}
+  bool StopRequested() override { return observer_.StopRequested(); }
+  Collective& processes() override { return observer_.processes(); }
+
+ protected:
+  Observer& observer() { return observer_; }
+
+ private:
+  Observer& observer_;
 };
 
 // What every job's result has.

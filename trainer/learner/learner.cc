@@ -9,6 +9,8 @@
 
 #include "models/inspect/energy_degree.h"
 #include "runtime/support/parallel_for.h"
+#include "trainer/collective/shares.h"
+#include "trainer/collective/tree_sum.h"
 #include "trainer/expand/expand_operators.h"
 #include "trainer/learner/device_session.h"
 #include "trainer/learner/gpu_nodes.h"
@@ -97,7 +99,7 @@ struct Learner::Impl {
         }))
       bipartite.reset();
     piece_size = has_addresses() ? kPieceSize : FlatSize();
-    in_place = options.micro_batch > 0 || FlatSize() > piece_size;
+    in_place = options.micro_batch > 0 || options.shards > 1 || FlatSize() > piece_size;
     const std::vector<float> parameters = FlatParameters(network.model, slots());
     network = {};
     for (const StepGraphKind kind : FirstKinds()) Open(kind);
@@ -200,16 +202,17 @@ struct Learner::Impl {
   // The random numbers of a step belong to its rows, however it is cut into parts.
   void DrawFactors(const ContrastiveBatch& batch, int64_t step) {
     factors.clear();
+    const int64_t rows = (batch.first_group + batch.positives) * (1 + batch.negatives);
     for (size_t layer = 0; layer < options.dropout.layers.size(); ++layer)
-      factors.push_back(DrawDropout(options.dropout, layer, step, batch.positives * (1 + batch.negatives)));
+      factors.push_back(DrawDropout(options.dropout, layer, step, rows));
   }
 
   void BindFactors(DeviceSession& session, const ContrastiveBatch& batch, Groups groups) {
-    const int64_t group_rows = 1 + batch.negatives;
+    const int64_t group_rows = 1 + batch.negatives, first = batch.first_group + groups.first;
     for (size_t layer = 0; layer < factors.size(); ++layer) {
       const DropoutOptions::Layer& dropped = options.dropout.layers[layer];
       session.BindInput(step_tensor::DropoutName(dropped.tensor),
-                        HostTensor(factors[layer].data() + groups.first * group_rows * dropped.units,
+                        HostTensor(factors[layer].data() + first * group_rows * dropped.units,
                                    {groups.count * group_rows, dropped.units}));
     }
   }
@@ -254,8 +257,8 @@ struct Learner::Impl {
 
   // The gradient first; if it is good, the state takes the step where it lies, piece by piece.
   StepResult StepInPlace(const ContrastiveBatch& batch, std::vector<float>& control) {
-    const Losses losses =
-        options.micro_batch > 0 ? GradientInParts(batch, control) : Gradient(batch, control);
+    const Losses losses = options.shards > 1 ? GradientOfShards(batch, control)
+                                             : GradientOf(batch, {0, batch.positives}, control);
     StepResult result{{losses[0], losses[1], losses[2]}, std::sqrt(SumOverPieces(StepGraphKind::kNorm)), 0};
     for (const float value : control)
       if (!std::isfinite(value)) result.parameter_norm = value;
@@ -273,10 +276,37 @@ struct Learner::Impl {
     return result;
   }
 
-  Losses Gradient(const ContrastiveBatch& batch, std::vector<float>& control) {
+  // Each shard's by itself, whatever process computes it, and all of them summed.
+  Losses GradientOfShards(const ContrastiveBatch& batch, std::vector<float>& control) {
+    const auto size = static_cast<size_t>(FlatSize());
+    summed.resize(size + std::tuple_size_v<Losses>);
+    const auto compute = [&](int64_t shard, std::span<float> vector) {
+      const int64_t first = ShardStart(batch.step_groups, options.shards, shard);
+      const Groups groups = {first - batch.first_group,
+                             ShardStart(batch.step_groups, options.shards, shard + 1) - first};
+      if (groups.first < 0 || groups.first + groups.count > batch.positives)
+        throw Error(ErrorCode::kInvalidArgument, "the batch lacks rows of a shard");
+      const Losses losses = GradientOf(batch, groups, control);
+      memory.Read(gradient, vector.first(size));
+      std::ranges::copy(losses, vector.begin() + static_cast<std::ptrdiff_t>(size));
+    };
+    TreeSum(options.shards, options.processes != nullptr ? *options.processes : Alone()).Sum(compute, summed);
+    Losses losses{};
+    std::copy_n(summed.end() - std::ssize(losses), losses.size(), losses.begin());
+    summed.resize(size);
+    memory.Write(summed, gradient);
+    return losses;
+  }
+
+  Losses GradientOf(const ContrastiveBatch& batch, Groups groups, std::vector<float>& control) {
+    return options.micro_batch > 0 ? GradientInParts(batch, groups, control)
+                                   : GradientAtOnce(batch, groups, control);
+  }
+
+  Losses GradientAtOnce(const ContrastiveBatch& batch, Groups groups, std::vector<float>& control) {
     Losses losses{};
     DeviceSession& session = Session(StepGraphKind::kGradient);
-    BindStep(session, batch, {0, batch.positives}, control);
+    BindStep(session, batch, groups, control);
     if (!has_addresses()) session.BindOutput(step_tensor::kGradient, gradient);
     for (const ParameterSlot& slot : slots())
       if (has_addresses())
@@ -286,14 +316,14 @@ struct Learner::Impl {
     return losses;
   }
 
-  Losses GradientInParts(const ContrastiveBatch& batch, std::vector<float>& control) {
+  Losses GradientInParts(const ContrastiveBatch& batch, Groups whole, std::vector<float>& control) {
     Losses losses{};
     for (const Groups& piece : Cut(FlatSize(), piece_size))
       memory.Write(std::vector<float>(static_cast<size_t>(piece.count)),
                    Slice(gradient, piece.first, {piece.count}));
     DeviceSession& session = Session(StepGraphKind::kAccumulate);
-    for (const Groups& groups : Cut(batch.positives, options.micro_batch)) {
-      BindStep(session, batch, groups, control);
+    for (const Groups& part : Cut(whole.count, options.micro_batch)) {
+      BindStep(session, batch, {whole.first + part.first, part.count}, control);
       BindAccumulation(session);
       session.BindInput(step_tensor::kLosses, HostArray(losses));
       session.BindOutput(Next(step_tensor::kLosses), HostArray(losses));
@@ -455,6 +485,7 @@ struct Learner::Impl {
   std::vector<Ort::Value> next_state;  // swaps(): of the kinds that change
   Ort::Value gradient{nullptr};        // in place: all gradients
   Ort::Value next_gradient{nullptr};   // in place, of micro-batches, swaps(): what takes its place
+  std::vector<float> summed;           // of shards: the gradients' sum
   std::map<std::string, Ort::Value> constants;  // in place: flat inputs that are no state
   std::vector<std::vector<float>> factors;      // of dropout, layer by layer, for the step under way
 };
@@ -476,7 +507,8 @@ int64_t Learner::parameter_count() const { return impl_->FlatSize(); }
 
 StepResult Learner::Step(const ContrastiveBatch& batch, double learning_rate, int64_t step) {
   Impl::CheckBatch(batch, impl_->shape, impl_->dimension);
-  std::vector<float> control = ControlVector(impl_->options.optimizer, learning_rate, step, batch.positives);
+  std::vector<float> control =
+      ControlVector(impl_->options.optimizer, learning_rate, step, batch.step_groups);
   impl_->DrawFactors(batch, step);
   return impl_->in_place ? impl_->StepInPlace(batch, control) : impl_->StepAndSwap(batch, control);
 }

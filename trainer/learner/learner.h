@@ -52,8 +52,9 @@ class Learner {
 
   // One step; `step` counts from 1 (Adam's bias correction). If anything in the result is not finite the step
   // is not taken: the state remains as it was before (but if it is only the new parameters that are beyond
-  // float's range, a large model's state has them). With micro-batches the mathematics is the same; results
-  // differ by rounding.
+  // float's range, a large model's state has them). With micro-batches and shards the mathematics is the
+  // same; results differ by rounding. Of several processes each gives at least the groups of its shards, and
+  // all get the same result.
   StepResult Step(const ContrastiveBatch& batch, double learning_rate, int64_t step);
 
   // The loss without a step, with the moving average of the parameters if `averaged` (and if there is one).

@@ -7,6 +7,7 @@
 
 #include "ort_ed/device.h"
 #include "ort_ed/options.h"
+#include "runtime/support/collective.h"
 #include "trainer/learner/dropout.h"
 #include "trainer/optimizer/optimizer_options.h"
 
@@ -41,7 +42,11 @@ struct LearnerOptions {
   Device device = {};
   int threads = 0;          // 0: all cores
   int64_t micro_batch = 0;  // groups evaluated at once; 0: the whole batch
-  bool cpu_kernels = true;  // our own kernels (trainer/kernels) where the device is the CPU
+  // Parts of a step whose gradients are computed by themselves and summed in a tree (TreeSum). The processes
+  // share them, at most one each; results depend on how many parts there are, not on the processes.
+  int64_t shards = 1;
+  Collective* processes = nullptr;  // null: this one alone
+  bool cpu_kernels = true;          // our own kernels (trainer/kernels) where the device is the CPU
 
   bool keeps_zeros() const { return !freeze_zeros.empty() || !masked.empty(); }
   bool has_cpu_kernels() const { return cpu_kernels && device.provider == "cpu"; }

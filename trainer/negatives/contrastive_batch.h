@@ -28,7 +28,15 @@ struct ContrastiveBatch {
     return {log_weights.data() + i * (1 + negatives), static_cast<size_t>(1 + negatives)};
   }
 
+  // Where several processes share the rows of a step: which of its groups these are, and how many it has.
+  void Place(int64_t first, int64_t of_step) {
+    first_group = first;
+    step_groups = of_step;
+  }
+
   int64_t positives;
+  int64_t first_group = 0;
+  int64_t step_groups = positives;
   int64_t negatives;
   int64_t dimension;
   std::vector<uint8_t> rows;       // positives x (1 + negatives) x dimension

@@ -14,6 +14,7 @@ class NoNegatives final : public NegativeSource {
   NoNegatives(const Options& options, const RowContext&) : options_(options) {}
 
   Shape shape(int64_t) const override { return {.negatives = 0, .weighted = false}; }
+  bool is_row_by_row() const override { return true; }
   void Fill(const StepView&, ContrastiveBatch&) override {}
   OptionMap Describe(double) const override {
     OptionMap description = {{"dropout", options_.dropout}};

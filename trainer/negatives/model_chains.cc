@@ -2,6 +2,7 @@
 
 #include "models/base/base_distribution.h"
 #include "ort_ed/error.h"
+#include "trainer/collective/shared_sampler.h"
 
 namespace ort_ed {
 namespace {
@@ -89,7 +90,9 @@ void ModelChains::Advance(const StepView& view, States& states) const {
   Chains chains = StartChainsAt(path, std::move(states.chains), view.seed);
   chains.step = static_cast<uint64_t>(view.step * chain_steps_);
   chains.replicas = std::move(states.replicas);
-  MakeSampler(options_.sampler, path, threads_)->Step(chains, chain_steps_);
+  ShareChains(MakeSampler(options_.sampler, path, threads_), path,
+              view.processes != nullptr ? *view.processes : Alone())
+      ->Step(chains, chain_steps_);
   states = {std::move(chains.states), std::move(chains.replicas)};
 }
 

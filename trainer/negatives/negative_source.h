@@ -11,6 +11,7 @@
 #include "ort_ed/energy_function.h"
 #include "ort_ed/options.h"
 #include "ort_ed/variables.h"
+#include "runtime/support/collective.h"
 #include "trainer/learner/state_tensor.h"
 #include "trainer/negatives/contrastive_batch.h"
 
@@ -23,6 +24,7 @@ struct StepView {
   int64_t first_row = 0;                   // number of the batch's first row among those of the step
   double progress = 1;                     // of the whole training: 0 at the first step, 1 at the last
   const EnergyFunction* energy = nullptr;  // of the network as it is now; in Fill(), where needs().energy
+  Collective* processes = nullptr;         // that make the negatives together; null: this one alone
 };
 
 // Where the negatives of a training come from: noise around the data, chains that persist, or a network of
@@ -49,6 +51,9 @@ class NegativeSource {
   // Whether the negatives are all there are, so that the positive is one of them and w = 0 is right.
   virtual bool enumerates() const { return false; }
   virtual Needs needs() const { return {}; }
+  // Whether the negatives of a row depend on (seed, step, row) and the network alone, so that a process may
+  // make those of some rows of a step. Another source is given all rows in every process.
+  virtual bool is_row_by_row() const { return false; }
   // Whether the loss is that of the network without its base distribution.
   virtual bool of_network_alone() const { return false; }
 

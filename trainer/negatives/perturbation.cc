@@ -15,6 +15,7 @@ class PerturbationSource final : public NegativeSource {
   Shape shape(int64_t requested) const override {
     return {perturbation_->NegativesPerRow(requested), perturbation_->Weighted()};
   }
+  bool is_row_by_row() const override { return true; }
   bool enumerates() const override { return perturbation_->Enumerates(); }
 
   void Fill(const StepView& view, ContrastiveBatch& batch) override {

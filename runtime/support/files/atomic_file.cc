@@ -1,5 +1,6 @@
 #include "runtime/support/files/atomic_file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -27,6 +28,8 @@ namespace {
 constexpr std::string_view kInfix = ".ort-ed-tmp-";
 constexpr size_t kSuffix = 6;
 constexpr size_t kLongestName = 255;
+
+std::atomic<bool> write_no_files = false;
 
 // Temporary files of this program.
 struct Unfinished {
@@ -139,6 +142,7 @@ void RemoveAbandoned(const std::string& stem, const std::string& folder) {
 
 // From the first constructor on the destructor is called, whatever fails here.
 AtomicFile::AtomicFile(const std::string& path) : AtomicFile() {
+  if (write_no_files) return;
   // Elsewhere that is the standard output, which cannot be written at once or not at all.
   if (path == "-") throw Error(ErrorCode::kIo, "cannot write to the standard output here; name a file");
   path_ = BehindLinks(path);
@@ -183,7 +187,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::Write(const void* bytes, size_t size) {
   const char* position = static_cast<const char*>(bytes);
-  while (size > 0) {
+  while (size > 0 && descriptor_ >= 0) {
     const ssize_t written = write(descriptor_, position, size);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) ThrowIo("write", path_);
@@ -193,7 +197,7 @@ void AtomicFile::Write(const void* bytes, size_t size) {
 }
 
 void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
-  while (!text.empty()) {
+  while (!text.empty() && descriptor_ >= 0) {
     const ssize_t written = pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) ThrowIo("write", path_);
@@ -203,6 +207,7 @@ void AtomicFile::WriteAt(uint64_t offset, std::string_view text) {
 }
 
 void AtomicFile::Commit() {
+  if (descriptor_ < 0) return;
   PipeEnd::Check();
   if (fsync(descriptor_) != 0) ThrowIo("write", path_);
   if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
@@ -228,6 +233,8 @@ void RemoveUnfinished() noexcept {
   const std::lock_guard lock(unfinished.mutex);
   for (const std::string& path : unfinished.paths) unlink(path.c_str());
 }
+
+void WriteNoFiles() { write_no_files = true; }
 
 void WriteFileAtomically(const std::string& path, std::string_view contents) {
   AtomicFile file(path);

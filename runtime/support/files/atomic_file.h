@@ -29,7 +29,7 @@ class AtomicFile {
 
   std::string path_;
   std::string temporary_;
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // -1: nothing is written
 };
 
 // Whether a file of that name may be the temporary one of an AtomicFile.
@@ -41,6 +41,10 @@ void RemoveAbandonedIn(const std::string& folder);
 
 // Removes the temporary files of this program, which is about to end without its destructors.
 void RemoveUnfinished() noexcept;
+
+// From now on an AtomicFile takes what is written and makes no file: of several processes that do the same
+// one writes.
+void WriteNoFiles();
 
 // Writes `contents` to `path` as one AtomicFile.
 void WriteFileAtomically(const std::string& path, std::string_view contents);

@@ -70,4 +70,9 @@ ORT_ED_API Chains StartChains(const EnergyPath& target, int64_t count, uint64_t 
 ORT_ED_API Chains StartChainsAt(const EnergyPath& target, std::vector<float> states, uint64_t seed,
                                 uint64_t first_chain = 0);
 
+// Chains first, ..., first + count - 1 as a run of their own, which draws the random numbers that they would
+// draw in the whole; and what became of them back into it, what they counted added.
+ORT_ED_API Chains TakeChains(const Chains& whole, int64_t first, int64_t count);
+ORT_ED_API void PutBackChains(Chains& whole, int64_t first, const Chains& part);
+
 }  // namespace ort_ed

@@ -64,8 +64,10 @@ struct AnnealingOptions {
   int64_t chains_at_once = 0;  // the rest wait: memory does not grow with `chains`. 0: chosen by dimension
   uint64_t seed = 0;
   int threads = 0;  // of the work outside the energy function; 0: all cores
+  // What the sampler is put into, e.g. to move chains elsewhere; it must leave them as the sampler would.
+  std::function<std::unique_ptr<Sampler>(std::unique_ptr<Sampler>)> around = {};
 
-  // All but chains_at_once and seed.
+  // Of sampler, temperatures, spacing, chains and threads.
   ORT_ED_API static void Describe(Declare<AnnealingOptions>& declare);
 };
 

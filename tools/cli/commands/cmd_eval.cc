@@ -12,10 +12,12 @@
 #include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/evaluate.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/sample/chains.h"
 #include "tools/jobs/tables/model_rows.h"
 #include "tools/plot/energies_picture.h"
@@ -136,6 +138,7 @@ void RunEval(const EvalCommand& command) {
   std::optional<AtomicFile> picture;
   if (!command.png.empty()) picture.emplace(PicturePath("png", command.png));
   Terminal terminal;
+  RequireSameFiles(Processes(), {command.model, command.data});
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   const EnergyModel& energy = ModelFor(model, command.evaluate.comparison.sampler);
   const ModelData data =

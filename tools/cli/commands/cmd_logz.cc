@@ -7,11 +7,13 @@
 #include "tools/cli/commands/estimate_text.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/log_z/annealing_state_file.h"
 #include "tools/jobs/log_z/estimate_log_z.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/tables/model_rows.h"
 
 namespace ort_ed {
@@ -60,6 +62,7 @@ void Print(const LogZCommand& command, const LogZEstimate& estimate) {
 void RunLogZ(const LogZCommand& command) {
   CheckOutputPaths({{"state", command.state}}, {ModelOption("model", command.model), {"data", command.data}});
   Terminal terminal;
+  RequireSameFiles(Processes(), {command.model, command.data});
   const LoadedModel model(command.model, command.device.Resolve(terminal));
   // Opened first: that it cannot be written should not be found out at the end.
   std::optional<AtomicFile> writable;
@@ -71,6 +74,7 @@ void RunLogZ(const LogZCommand& command) {
   const LogZResult result =
       EstimateLogZ(model, command.log_z, data ? &*data : nullptr, command.state, terminal);
   Print(command, result.estimate);
+  if (Processes().rank() != 0) return;
   if (command.write) {
     writable.reset();
     WriteLogZ(model, result.estimate);

@@ -13,8 +13,10 @@
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/device_options.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/sample/sample.h"
 #include "tools/picture/pictures.h"
 
@@ -170,6 +172,7 @@ void RunSample(const SampleCommand& command) {
                    {ModelOption("model", command.model), {"init", command.init}, {"clamp", command.clamp}},
                    command.json);
   Terminal terminal;
+  RequireSameFiles(Processes(), {command.model, command.init, command.clamp, command.sample.policy});
   const LoadedModel loaded(command.model, command.device.Resolve(terminal));
   const EnergyModel& model = loaded.energy_model();
   const bool as_table = model.variables().described() && IsTableName(command.output);

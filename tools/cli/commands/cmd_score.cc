@@ -6,10 +6,12 @@
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/output_paths.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"
 #include "tools/jobs/loaded_model.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/score/score.h"
 #include "tools/jobs/tables/model_rows.h"
 #include "tools/jobs/tables/number_table.h"
@@ -120,6 +122,7 @@ void RunScore(const ScoreCommand& command) {
       {ModelOption("model", command.model), {"data", command.data}, {"reference", command.reference}},
       command.json);
   Terminal terminal;
+  RequireSameFiles(Processes(), {command.model, command.data, command.reference});
   LoadOptions load = command.device.Resolve(terminal);
   load.batch_rows = command.batch;
   const EnergyModel model = EnergyModel::FromFile(ModelFile(command.model), load);

@@ -9,6 +9,7 @@
 #include "ort_ed/error.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
+#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/metrics.h"
@@ -45,11 +46,19 @@ class TrainTerminal : public Terminal {
  public:
   explicit TrainTerminal(std::string folder) : folder_(std::move(folder)) {}
 
+  // From here on there is a checkpoint.
+  void OnWork(const Work& work) override {
+    if (!begun_) SetResumption("ort-ed train --resume " + folder_);
+    begun_ = true;
+    Terminal::OnWork(work);
+  }
+
   void OnSaved(const std::string&) override {
     if (std::chrono::steady_clock::now() - drawn_ > kPeriod) DrawCurves();
   }
 
   void DrawCurves() {
+    if (Processes().rank() != 0) return;
     drawn_ = std::chrono::steady_clock::now();
     const RunMetrics metrics = ReadRunMetrics(folder_);
     if (!metrics.run.empty()) TrainingCurvesPicture(metrics).Save(folder_ + "/" + run_file::kCurves);
@@ -67,6 +76,7 @@ class TrainTerminal : public Terminal {
  private:
   static constexpr std::chrono::seconds kPeriod{30};
   std::string folder_;
+  bool begun_ = false;
   std::chrono::steady_clock::time_point drawn_ = std::chrono::steady_clock::now();
 };
 

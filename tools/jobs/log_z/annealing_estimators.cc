@@ -1,6 +1,7 @@
 #include "tools/jobs/data/random_rows.h"
 #include "tools/jobs/log_z/annealing_run.h"
 #include "tools/jobs/log_z/estimator.h"
+#include "trainer/collective/shared_sampler.h"
 
 namespace ort_ed {
 namespace {
@@ -15,7 +16,8 @@ struct AnnealingEstimatorOptions {
   }
 };
 
-AnnealingPlan MakePlan(const char* estimator, const LogZRequest& request, const OptionMap& given) {
+AnnealingPlan MakePlan(const char* estimator, const LogZRequest& request, const OptionMap& given,
+                       Collective& processes) {
   const auto options = MakeOptions<AnnealingEstimatorOptions>(given);
   AnnealingPlan plan{.estimator = estimator,
                      .model_digest = request.state_file.empty() ? "" : request.model.Digest(),
@@ -23,6 +25,9 @@ AnnealingPlan MakePlan(const char* estimator, const LogZRequest& request, const 
                      .options = options.annealing};
   plan.options.seed = request.seed;
   if (plan.options.threads == 0) plan.options.threads = request.threads;
+  plan.options.around = [path = plan.path, &processes](std::unique_ptr<Sampler> sampler) {
+    return ShareChains(std::move(sampler), path, processes);
+  };
   return plan;
 }
 
@@ -37,7 +42,7 @@ std::vector<float> Repeated(const std::vector<float>& rows, int64_t times) {
 }
 
 LogZOutcome EstimateByAis(const LogZRequest& request, const OptionMap& options, Observer& observer) {
-  const AnnealingPlan plan = MakePlan("ais", request, options);
+  const AnnealingPlan plan = MakePlan("ais", request, options, observer.processes());
   AnnealingRun run(plan, request.state_file, observer);
   const Annealing forward = run.Forward("ais");
   LogZOutcome outcome{.estimate = forward.Estimate(), .has_state = run.has_state()};
@@ -50,7 +55,7 @@ LogZOutcome EstimateByAis(const LogZRequest& request, const OptionMap& options, 
 }
 
 LogZOutcome EstimateByRaise(const LogZRequest& request, const OptionMap& options, Observer& observer) {
-  AnnealingPlan plan = MakePlan("raise", request, options);
+  AnnealingPlan plan = MakePlan("raise", request, options, observer.processes());
   if (request.data != nullptr)
     plan.starts = RandomRows(*request.data, plan.options.chains, plan.options.seed);
   AnnealingRun run(plan, request.state_file, observer);

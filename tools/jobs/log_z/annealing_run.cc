@@ -8,6 +8,7 @@
 #include "ort_ed/random.h"
 #include "tools/jobs/digest.h"
 #include "tools/jobs/log_z/weighted_reverse.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/stopwatch.h"
 
 namespace ort_ed {
@@ -34,7 +35,10 @@ StatePlan AnnealingPlan::Describe() const {
 
 AnnealingRun::AnnealingRun(const AnnealingPlan& plan, const std::string& state_file, Observer& observer)
     : plan_(plan), observer_(observer) {
-  if (!state_file.empty()) file_.emplace(state_file, plan.Describe());
+  if (state_file.empty()) return;
+  file_.emplace(state_file, plan.Describe());
+  // All have read it before the first process writes it.
+  RequireAgreement(observer.processes(), "state of the annealing", file_->Summary());
 }
 
 Annealing AnnealingRun::Forward(const std::string& phase) {
@@ -68,7 +72,7 @@ Annealing AnnealingRun::Run(const std::string& phase, Annealing annealing) {
   while (!annealing.finished()) {
     annealing.Advance(1);
     observer_.OnWork({phase, "moves", annealing.done_work(), annealing.total_work()});
-    const bool stop = observer_.StopRequested();
+    const bool stop = StopTogether(observer_);
     if (stop || since_stored.Seconds() >= kSecondsBetweenStores) {
       Store(phase, annealing);
       since_stored.Restart();
@@ -84,7 +88,7 @@ Annealing AnnealingRun::Run(const std::string& phase, Annealing annealing) {
 }
 
 void AnnealingRun::Store(const std::string& phase, const Annealing& annealing) {
-  if (file_) file_->Store(phase, annealing.state());
+  if (file_ && observer_.processes().rank() == 0) file_->Store(phase, annealing.state());
 }
 
 }  // namespace ort_ed

@@ -127,6 +127,14 @@ const AnnealingState* AnnealingStateFile::Find(const std::string& phase) const {
   return found == phases_.end() ? nullptr : &found->second;
 }
 
+std::string AnnealingStateFile::Summary() const {
+  std::string summary;
+  for (const auto& [phase, state] : phases_)
+    summary +=
+        fmt::format("{} at chain {} and temperature {}; ", phase, state.log_weights.size(), state.moves);
+  return summary.empty() ? "none" : summary;
+}
+
 void AnnealingStateFile::Load() {
   try {
     const json stored = ParseCbor(Unsealed(ReadAll(path_)));

@@ -22,6 +22,8 @@ class AnnealingStateFile {
   const std::string& path() const { return path_; }
   // The stored state of a phase; null: none.
   const AnnealingState* Find(const std::string& phase) const;
+  // How far the phases in it are, as text.
+  std::string Summary() const;
   // Writes the file, the states of other phases included. Throws kIo, also where another program has put a
   // file there.
   void Store(const std::string& phase, AnnealingState state);

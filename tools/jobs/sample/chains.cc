@@ -28,7 +28,7 @@ const std::shared_ptr<const EnergyFunction>& ModelEnergy::get(int64_t evaluation
 
 void Pace::Took(int64_t steps, double seconds) {
   constexpr double kBetweenLooks = 0.2;
-  if (steps == steps_ && seconds < kBetweenLooks / 2) steps_ *= 2;
+  if (steps == steps_ && processes_.FromFirst(seconds) < kBetweenLooks / 2) steps_ *= 2;
 }
 
 bool AdvanceChains(Sampler& sampler, Chains& chains, int64_t steps, Pace& pace,

@@ -43,10 +43,14 @@ class ModelEnergy {
 // to stop does not mind. One object for all parts of a run.
 class Pace {
  public:
+  // Of processes that share the chains it is the same for all.
+  explicit Pace(Collective& processes = Alone()) : processes_(processes) {}
+
   int64_t steps() const { return steps_; }
   void Took(int64_t steps, double seconds);
 
  private:
+  Collective& processes_;
   int64_t steps_ = 1;
 };
 

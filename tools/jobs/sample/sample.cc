@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/sample/chains.h"
 #include "tools/jobs/sample/exact_draws.h"
 #include "tools/jobs/sample/proposal.h"
 #include "tools/jobs/stopwatch.h"
+#include "trainer/collective/shared_sampler.h"
 
 namespace ort_ed {
 namespace {
@@ -44,19 +46,20 @@ class SampleRun {
         observer_(observer),
         result_(result),
         schedule_(result.schedule),
-        recorder_(variables) {}
+        recorder_(variables),
+        pace_(observer.processes()) {}
 
   void Run() {
     const auto look = [this](int64_t steps) {
       step_ += steps;
       observer_.OnWork({"sampling", "steps", step_, schedule_.steps});
-      return !observer_.StopRequested();
+      return !StopTogether(observer_);
     };
     while (step_ < schedule_.steps && result_.complete) {
       const int64_t next = NextStop();
       const bool reached = AdvanceChains(sampler_, chains_, next - step_, pace_, look);
       if (reached) OnStop();
-      result_.complete = reached && (step_ == schedule_.steps || !observer_.StopRequested());
+      result_.complete = reached && (step_ == schedule_.steps || !StopTogether(observer_));
     }
     result_.diagnostics = recorder_.Summarise(chains_.counters, measured_since_.Seconds());
   }
@@ -142,8 +145,9 @@ Choice ResolveSampler(const LoadedModel& model, const SampleOptions& options, co
 }
 
 std::unique_ptr<Sampler> MakeChainSampler(const SampleOptions& options, const Choice& sampler,
-                                          const EnergyPath& path) {
-  if (options.policy.empty()) return MakeSampler(sampler, path, options.threads);
+                                          const EnergyPath& path, Collective& processes) {
+  if (options.policy.empty())
+    return ShareChains(MakeSampler(sampler, path, options.threads), path, processes);
   if (options.sampler.kind != kAuto || !options.sampler.options.empty())
     throw OptionError("sampler", "has no effect with `policy`", OptionError::Problem::kNoEffect);
   RequireBinary(path.variables(), "policy");
@@ -174,7 +178,7 @@ void RunChains(const LoadedModel& loaded, const SampleStart& start, const Sample
   const std::shared_ptr<const BaseDistribution> base = MakeBaseDistribution(model, options.threads);
   const std::shared_ptr<const EnergyFunction>& function = energy.get(budget);
   const EnergyPath path = options.beta == 1 ? EnergyPath(function, base) : EnergyPath(function);
-  const auto sampler = MakeChainSampler(options, choice, path);
+  const auto sampler = MakeChainSampler(options, choice, path, observer.processes());
   Chains begin = StartChainsAt(path, start.States(*base, chains, options.seed), options.seed);
   begin.clamped = start.Clamps(chains);
   begin.betas.assign(begin.betas.size(), options.beta);

@@ -7,6 +7,7 @@
 
 #include "ort_ed/mmd.h"
 #include "tools/jobs/sample/chains.h"
+#include "trainer/collective/shared_sampler.h"
 
 namespace ort_ed {
 namespace {
@@ -23,8 +24,9 @@ class SampleSets {
              int threads, Observer& observer)
       : options_(options),
         chains_(StartChains(path, options.samples, seed)),
-        sampler_(MakeSampler(sampler, path, threads)),
-        watch_(Watch(observer, "sampling", "steps")) {}
+        sampler_(ShareChains(MakeSampler(sampler, path, threads), path, observer.processes())),
+        watch_(Watch(observer, "sampling", "steps")),
+        pace_(observer.processes()) {}
 
   // `use` takes the number of each set and the chains that hold it.
   template <typename Use>

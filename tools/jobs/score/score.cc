@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ort_ed/error.h"
+#include "tools/jobs/energies_together.h"
 #include "tools/jobs/explain/energy_sketch.h"
 #include "tools/jobs/stopwatch.h"
 
@@ -27,13 +28,14 @@ void AddAnomaly(double fraction, Anomaly& anomaly) {
 // Scores a block; returns the columns of the output, row by row.
 std::vector<float> ScoreBlock(const EnergyModel& model, std::span<const uint8_t> rows,
                               const EnergySketch* reference, MarginalEnergy* marginal,
-                              const std::function<void(int64_t)>& look, ScoreResult& result) {
+                              const std::function<void(int64_t)>& look, Collective& processes,
+                              ScoreResult& result) {
   std::vector<float> energies(rows.size() / static_cast<size_t>(model.dimension()));
   std::vector<float> errors(marginal != nullptr ? energies.size() : 0);
   if (marginal != nullptr)
     marginal->Energy(rows, energies, errors, look);
   else
-    model.Energy(rows, energies);
+    EnergiesTogether(model, rows, energies, processes);
   for (const float energy : energies) result.energy.Add(energy);
   if (!model.HasLogZ() && reference == nullptr && marginal == nullptr) return energies;
   std::vector<double> log_likelihoods(model.HasLogZ() ? energies.size() : 0);
@@ -105,7 +107,8 @@ ScoreResult Score(const EnergyModel& model, RowReader& rows, RowWriter<float>* o
   while (const int64_t count = rows.Read(block)) {
     const auto values = std::span(block).first(static_cast<size_t>(count * model.dimension()));
     const auto look = [&](int64_t done) { watch(result.energy.count() + done, rows.rows().value_or(0)); };
-    const std::vector<float> columns = ScoreBlock(model, values, reference, marginal, look, result);
+    const std::vector<float> columns =
+        ScoreBlock(model, values, reference, marginal, look, observer.processes(), result);
     if (output != nullptr) output->Write(columns);
     look(0);
   }
@@ -136,8 +139,8 @@ EnergySketch SketchReference(const EnergyModel& model, RowReader& rows, Observer
   std::vector<uint8_t> block(static_cast<size_t>(BlockRows(model.dimension()) * model.dimension()));
   while (const int64_t count = rows.Read(block)) {
     energies.resize(energies.size() + static_cast<size_t>(count));
-    model.Energy(std::span(block).first(static_cast<size_t>(count * model.dimension())),
-                 std::span(energies).last(static_cast<size_t>(count)));
+    EnergiesTogether(model, std::span(block).first(static_cast<size_t>(count * model.dimension())),
+                     std::span(energies).last(static_cast<size_t>(count)), observer.processes());
     watch(std::ssize(energies), rows.rows().value_or(0));
   }
   const auto sketch = SketchEnergies(std::move(energies));

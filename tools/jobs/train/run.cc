@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
 #include "runtime/support/files/atomic_file.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/pictures/event_pictures.h"
@@ -85,17 +87,20 @@ TrainResult Run::Train() {
     WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
     WriteCompanions();
   }
+  bool stop = StopTogether(observer_);
   while (step_ < options_.run.steps && !OutOfPatience()) {
-    if (observer_.StopRequested()) {
+    if (stop) {
       Save();
       return Finish(/*complete=*/false);
     }
     Step();
     const bool last = step_ == options_.run.steps;
-    const bool log = log_.Due(step_);
-    const bool validate = validate_.Due(step_) || IsExtra(step_);
-    if (log || validate || last) Log(log || last, validate || (last && !options_.run.validate_every.never()));
-    if (checkpoint_.Due(step_) || last || OutOfPatience()) Save();
+    const Decisions due = Decide();
+    stop = due.stop;
+    const bool validate = due.validate || IsExtra(step_);
+    if (due.log || validate || last)
+      Log(due.log || last, validate || (last && !options_.run.validate_every.never()));
+    if (due.checkpoint || last || OutOfPatience()) Save();
     if (!judged_ && stopwatch_.Seconds() > kFirstJudgement) JudgeLearning(/*at_the_end=*/false);
     ReportProgress();
   }
@@ -107,6 +112,22 @@ TrainResult Run::Train() {
   }
   JudgeLearning(/*at_the_end=*/true);
   return Finish(/*complete=*/true);
+}
+
+// Any process may be asked to stop; the time is that of the first.
+Run::Decisions Run::Decide() {
+  const Decisions own = {observer_.StopRequested(), log_.Due(step_), validate_.Due(step_),
+                         checkpoint_.Due(step_)};
+  if (setup_.processes->size() == 1) return own;
+  const std::vector<std::string> all =
+      setup_.processes->Gather({reinterpret_cast<const char*>(&own), sizeof own});
+  Decisions decided{};
+  for (size_t rank = all.size(); rank-- > 0;) {
+    const bool stop = decided.stop;
+    std::memcpy(&decided, all[rank].data(), sizeof decided);
+    decided.stop |= stop;
+  }
+  return decided;
 }
 
 bool Run::IsExtra(int64_t step) const {
@@ -256,7 +277,7 @@ std::string Run::AdviceAgainstDivergence() const {
 }
 
 void Run::Save() {
-  if (step_ > first_step_) TryParameters();
+  if (step_ > first_step_ && setup_.processes->rank() == 0) TryParameters();
   if (records_ == nullptr) return;
   records_->checkpoints.Write(MakeCheckpoint(), static_cast<int>(options_.run.keep_checkpoints),
                               [&](const StateTensor& tensor) { return setup_.learner->ReadValues(tensor); });

@@ -70,6 +70,11 @@ class Run {
   TrainResult Finish(bool complete);
   bool OutOfPatience() const;
   void Step();
+  // What there is to do after a step, the same in all processes.
+  struct Decisions {
+    bool stop, log, validate, checkpoint;
+  };
+  Decisions Decide();
   void Log(bool log, bool validate);
   void Validate(MetricsLine& line);
   bool IsExtra(int64_t step) const;  // validated, though it is not time

@@ -13,6 +13,7 @@
 #include "models/base/base_distribution.h"
 #include "models/base/base_kind.h"
 #include "models/graph/model_edits.h"
+#include "models/graph/model_file.h"
 #include "ort_ed/device.h"
 #include "ort_ed/error.h"
 #include "ort_ed/metadata.h"
@@ -20,8 +21,11 @@
 #include "runtime/data/table/table_writer.h"
 #include "runtime/support/text.h"
 #include "runtime/support/version.h"
+#include "tools/jobs/digest.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/log_z/normalised_form.h"
+#include "tools/jobs/processes.h"
+#include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
@@ -308,6 +312,34 @@ void RequireSame(const std::map<std::string, std::string>& before, const TrainOp
   }
 }
 
+// How many processes train does not decide how a step is cut, or else its result would.
+void ResolveShards(RunSetup& setup, const Checkpoint* checkpoint) {
+  constexpr int64_t kOfSeveral = 8;
+  BatchOptions& batch = setup.options.batch;
+  const int size = setup.processes->size();
+  if (checkpoint == nullptr && !batch.shards && size > 1)
+    batch.shards = std::min(kOfSeveral, batch.batch_size);
+  const int64_t shards = batch.shards.value_or(1);
+  if (size <= shards) return;
+  throw OptionError("shards", checkpoint == nullptr
+                                  ? fmt::format("must be {} or more, a part of each step for each process, "
+                                                "not {}; or start fewer processes",
+                                                size, shards)
+                                  : fmt::format("of this run is {}, and a process needs a part of each step: "
+                                                "go on with {} processes at most, not {}",
+                                                shards, shards, size));
+}
+
+// That the processes have the same before them.
+void RequireSameSetup(const RunSetup& setup) {
+  if (setup.processes->size() == 1) return;
+  TrainOptions shared = setup.options;
+  shared.run.device = ParseDevice(shared.run.device).provider;  // each may have one of its own
+  RequireAgreement(*setup.processes, "settings", ComputeDigest(WriteToml(shared)));
+  RequireAgreement(*setup.processes, "data", setup.dataset->hash);
+  RequireAgreement(*setup.processes, "model to start from", ComputeDigest(SerializeModel(setup.model)));
+}
+
 // Epochs of the data that is open become steps.
 void ResolveEpochs(RunSetup& setup, Observer& observer) {
   RunOptions& run = setup.options.run;
@@ -494,6 +526,8 @@ LearnerOptions MakeLearnerOptions(const RunSetup& setup) {
   learner.device = ParseDevice(options.run.device);
   learner.threads = options.run.threads;
   learner.micro_batch = options.batch.micro_batch;
+  learner.shards = options.batch.shards.value_or(1);
+  learner.processes = setup.processes;
   return learner;
 }
 
@@ -515,11 +549,14 @@ RunSetup SetUp(const TrainOptions& given, const RunSources& sources, Observer& o
   RunSetup setup;
   setup.options = Resolve(given);
   setup.dataset = sources.dataset;
+  setup.processes = &observer.processes();
+  ResolveShards(setup, sources.checkpoint);
   if (sources.checkpoint != nullptr) {
     GoOn(setup, *sources.checkpoint, observer);
   } else {
     Begin(setup, sources, observer);
   }
+  RequireSameSetup(setup);
   return setup;
 }
 

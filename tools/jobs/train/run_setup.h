@@ -28,6 +28,7 @@ struct RunSetup {
   std::unique_ptr<NegativeSource> negatives;
   std::unique_ptr<Learner> learner;
   std::vector<std::string> warnings;  // which the observer has heard
+  Collective* processes = &Alone();   // that train together
   Stopwatch clock;                    // of the run, earlier processes and the learning of its base included
 
   BatchShape shape() const;

@@ -13,6 +13,7 @@
 #include "runtime/support/files/atomic_file.h"
 #include "runtime/support/files/read_file.h"
 #include "tools/jobs/explain/energy_sketch.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/tables/variables_file.h"
 #include "tools/jobs/train/export.h"
@@ -168,11 +169,14 @@ void SketchModels(onnx::ModelProto& last, const RowTable& rows, const LoadOption
   }
 }
 
+// Of several processes the first one has the folder of the run; the others take its steps with it.
+bool KeepsFolder(Observer& observer) { return observer.processes().rank() == 0; }
+
 TrainResult RunToTheEnd(RunSetup setup, RunRecords* records, const Checkpoint* resumed, Observer& observer) {
   const LoadOptions load = SameDevice(setup.options.run);
   std::optional<Run> run(std::in_place, std::move(setup), records, resumed, observer);
   TrainResult result = run->Train();
-  if (!result.complete) return result;
+  if (!result.complete || observer.processes().rank() != 0) return result;
   const RowTable rows = run->TrainingRows(kSketchRows);
   run.reset();  // what it holds may fill half the memory
   SketchModels(result.model, rows, load, records != nullptr ? records->folder : "", observer);
@@ -191,21 +195,31 @@ TrainResult Train(const TrainOptions& options, Dataset dataset, Observer& observ
 
 TrainResult TrainInFolder(const TrainOptions& options, const std::string& folder, ExistingRun existing,
                           Observer& observer) {
-  CheckUnused(folder, existing);
-  CheckNotCleared(options, folder);
+  const bool keeper = KeepsFolder(observer);
+  if (keeper) {
+    CheckUnused(folder, existing);
+    CheckNotCleared(options, folder);
+  }
   RunSetup setup = SetUp(options, {}, observer);
   Announce(setup, observer);
   WarnOfFewHeldOut(setup, observer);
-  MakeFolder(folder);
-  const FolderLock lock(folder);
-  CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
-  ClearRun(folder);
-  WriteConfiguration(setup.options, folder);
-  WriteVariablesFile(*setup.dataset, folder);
+  std::optional<FolderLock> lock;
+  if (keeper) {
+    MakeFolder(folder);
+    lock.emplace(folder);
+    CheckUnused(folder, existing);  // again: somebody else may have trained there in the meantime
+    ClearRun(folder);
+    WriteConfiguration(setup.options, folder);
+    WriteVariablesFile(*setup.dataset, folder);
+  }
+  observer.processes().Barrier();  // nobody sees what was there before
   if (auto stopped = GetReady(setup, folder, nullptr, observer)) return std::move(*stopped);
-  WriteConfiguration(setup.options, folder);  // again: a time has become steps
-  RunRecords records(folder, 0);
-  return RunToTheEnd(std::move(setup), &records, nullptr, observer);
+  std::optional<RunRecords> records;
+  if (keeper) {
+    WriteConfiguration(setup.options, folder);  // again: a time has become steps
+    records.emplace(folder, 0);
+  }
+  return RunToTheEnd(std::move(setup), records ? &*records : nullptr, nullptr, observer);
 }
 
 GivenOptions ReadRunOptions(const std::string& folder) {
@@ -219,10 +233,16 @@ GivenOptions ReadRunOptions(const std::string& folder) {
 
 TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folder, Observer& observer) {
   RequireRunFolder(folder);
-  const FolderLock lock(folder);
-  RemoveTemporaryFiles(folder);
+  const bool keeper = KeepsFolder(observer);
+  std::optional<FolderLock> lock;
+  if (keeper) {
+    lock.emplace(folder);
+    RemoveTemporaryFiles(folder);
+  }
   std::optional<Checkpoint> checkpoint =
       CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(observer);
+  RequireAgreement(observer.processes(), "checkpoint to go on from",
+                   checkpoint ? fmt::format("that of step {}", checkpoint->step) : "none");
   // A run that was killed before its first checkpoint has no model either.
   if (!checkpoint && std::filesystem::exists(folder + "/" + run_file::kModel))
     throw Error(ErrorCode::kInvalidArgument,
@@ -243,12 +263,15 @@ TrainResult ResumeInFolder(const TrainOptions& options, const std::string& folde
   // Whether data and options are those of a base that is under way is found out there: only then is the
   // configuration replaced.
   std::optional<TrainResult> stopped = GetReady(setup, folder, resumed, observer);
-  WriteConfiguration(setup.options, folder);
-  WriteVariablesFile(*setup.dataset, folder);
+  if (keeper) {
+    WriteConfiguration(setup.options, folder);
+    WriteVariablesFile(*setup.dataset, folder);
+  }
   if (stopped) return std::move(*stopped);
   if (checkpoint) checkpoint->state.clear();  // the setup has it
-  RunRecords records(folder, checkpoint ? checkpoint->step : 0);
-  return RunToTheEnd(std::move(setup), &records, resumed, observer);
+  std::optional<RunRecords> records;
+  if (keeper) records.emplace(folder, checkpoint ? checkpoint->step : 0);
+  return RunToTheEnd(std::move(setup), records ? &*records : nullptr, resumed, observer);
 }
 
 }  // namespace ort_ed

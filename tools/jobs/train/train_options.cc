@@ -85,6 +85,9 @@ void BatchOptions::Describe(Declare<BatchOptions>& declare) {
   declare("batch_size", &BatchOptions::batch_size, "[1, 1000000]", "rows of one step");
   declare("micro_batch", &BatchOptions::micro_batch, "[0, inf)",
           "rows evaluated at once, when memory is short; 0: the whole batch");
+  declare("shards", &BatchOptions::shards, "[1, 4096]",
+          "parts of a step whose gradients are summed in a fixed order; as many processes can share a step")
+      .Default("1; 8 where several processes train");
   declare("seed", &BatchOptions::seed, "[0, inf)", "of initial parameters, order of the data and noise");
 }
 
@@ -168,6 +171,8 @@ void CheckTogether(const TrainOptions& options) {
     throw OptionError("warmup_steps", fmt::format("must not exceed steps, {}", run.steps));
   if (options.batch.micro_batch > options.batch.batch_size)
     throw OptionError("micro_batch", fmt::format("must not exceed batch_size, {}", options.batch.batch_size));
+  if (options.batch.shards.value_or(1) > options.batch.batch_size)
+    throw OptionError("shards", fmt::format("must not exceed batch_size, {}", options.batch.batch_size));
   const DataOptions& data = options.data;
   if (run.patience > 0 &&
       (run.validate_every.never() || (data.validation.empty() && data.validation_fraction == 0)))

@@ -42,6 +42,7 @@ struct ContrastOptions {
 struct BatchOptions {
   int64_t batch_size = 256;
   int64_t micro_batch = 0;
+  std::optional<int64_t> shards = {};
   int64_t seed = 0;
 
   static void Describe(Declare<BatchOptions>& declare);

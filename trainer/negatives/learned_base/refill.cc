@@ -50,6 +50,7 @@ class Refill final : public NegativeSource {
   }
 
   Shape shape(int64_t requested) const override { return {requested, false}; }
+  bool is_row_by_row() const override { return true; }
   bool of_network_alone() const override { return true; }
 
   void Fill(const StepView& view, ContrastiveBatch& batch) override {

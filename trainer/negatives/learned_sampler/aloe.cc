@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ort_ed/sampler.h"
+#include "trainer/collective/shared_sampler.h"
 #include "trainer/negatives/learned_sampler/learned_sampler.h"
 #include "trainer/policy/edit_learner.h"
 
@@ -58,7 +59,9 @@ class Aloe final : public LearnedSampler<EditLearner> {
     const EnergyPath path(energy);
     Chains chains = StartChainsAt(path, {rows.begin(), rows.end()}, view.seed);
     chains.step = static_cast<uint64_t>(view.step * options_.sweeps);
-    MakeSampler("gibbs", path, threads_)->Step(chains, options_.sweeps);
+    ShareChains(MakeSampler("gibbs", path, threads_), path,
+                view.processes != nullptr ? *view.processes : Alone())
+        ->Step(chains, options_.sweeps);
     return {chains.states.begin(), chains.states.end()};
   }
 

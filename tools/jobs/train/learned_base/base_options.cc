@@ -80,6 +80,7 @@ TrainOptions BasePhaseOptions(const TrainOptions& options, const Dataset& datase
   phase.optimizer.learning_rate = base.base_learning_rate;
   phase.batch.batch_size = base.base_batch_size;
   phase.batch.micro_batch = 0;
+  if (phase.batch.shards) phase.batch.shards = std::min(*phase.batch.shards, base.base_batch_size);
   phase.schedule = {};
   phase.run.steps = base.base_steps ? *base.base_steps : DefaultSteps(options, dataset);
   phase.run.time.reset();

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "models/graph/model_file.h"
 #include "tools/jobs/loaded_model.h"
+#include "tools/jobs/processes.h"
 #include "tools/jobs/train/checkpoint.h"
 #include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/race_bases.h"
@@ -19,27 +21,24 @@ namespace {
 constexpr double kShareOfTime = 0.5, kShareOfRace = 0.1;
 
 // Its own words for the progress of the phase.
-class PhaseObserver final : public Observer {
+class PhaseObserver final : public QuietObserver {
  public:
-  explicit PhaseObserver(Observer& observer) : observer_(observer) {}
+  using QuietObserver::QuietObserver;
   void OnWork(const Work& work) override {
     Work renamed = work;
     renamed.what = "training the base";
-    observer_.OnWork(renamed);
+    observer().OnWork(renamed);
   }
-  void OnNotice(const std::string& text) override { observer_.OnNotice("base: " + text); }
-  void OnWarning(const std::string& text) override { observer_.OnWarning("base: " + text); }
-  void OnSaved(const std::string& path) override { observer_.OnSaved(path); }
-  bool StopRequested() override { return observer_.StopRequested(); }
-
- private:
-  Observer& observer_;
+  void OnNotice(const std::string& text) override { observer().OnNotice("base: " + text); }
+  void OnWarning(const std::string& text) override { observer().OnWarning("base: " + text); }
+  void OnSaved(const std::string& path) override { observer().OnSaved(path); }
 };
 
 // How many steps the phase has, of which some are taken; nothing: the observer asked to stop.
 std::optional<int64_t> StepsInShare(const TrainOptions& options, const RunSources& sources, int64_t taken,
                                     const Stopwatch& clock, Observer& observer) {
-  const double seconds = kShareOfTime * options.run.time->seconds - clock.Seconds();
+  const double seconds =
+      observer.processes().FromFirst(kShareOfTime * options.run.time->seconds - clock.Seconds());
   if (seconds <= 0 && taken > 0) return taken;
   RunSetup trial = SetUp(BasePhaseOptions(options, *sources.dataset), sources, observer);
   const std::optional<int64_t> steps = StepsThatFit(trial, seconds, observer);
@@ -78,9 +77,14 @@ bool ChooseByRace(TrainOptions& options, const std::shared_ptr<Dataset>& dataset
 // What an earlier process has left in the folder of the phase; without one all stays in memory.
 std::optional<Checkpoint> OpenFolder(const std::string& folder, Observer& observer) {
   if (folder.empty()) return std::nullopt;
-  MakeFolder(folder);
-  RemoveTemporaryFiles(folder);
-  return CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(observer);
+  if (observer.processes().rank() == 0) {
+    MakeFolder(folder);
+    RemoveTemporaryFiles(folder);
+  }
+  auto newest = CheckpointFolder(folder + "/" + run_file::kCheckpoints).ReadNewest(observer);
+  RequireAgreement(observer.processes(), "checkpoint of the base",
+                   newest ? fmt::format("that of step {}", newest->step) : "none");
+  return newest;
 }
 
 onnx::ModelProto BestNetwork(const std::string& folder, const TrainResult& result) {
@@ -88,6 +92,14 @@ onnx::ModelProto BestNetwork(const std::string& folder, const TrainResult& resul
   const bool in_file = !folder.empty() && result.best.known() && std::filesystem::is_regular_file(best);
   if (in_file) return LoadedModel(best).proto();
   return result.best_model ? *result.best_model : result.model;
+}
+
+// The first process has the files.
+onnx::ModelProto SharedNetwork(const std::string& folder, const TrainResult& result, Collective& processes) {
+  if (processes.size() == 1) return BestNetwork(folder, result);
+  const bool first = processes.rank() == 0;
+  return ParseModel(BroadcastText(processes, first ? SerializeModel(BestNetwork(folder, result)) : ""),
+                    "the base");
 }
 
 }  // namespace
@@ -112,7 +124,7 @@ BasePhase LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& datas
   if (checkpoint)
     phase_observer.OnNotice(fmt::format("resuming at step {} of {}", phase.step, setup.options.run.steps));
   std::optional<RunRecords> records;
-  if (!folder.empty()) {
+  if (!folder.empty() && observer.processes().rank() == 0) {
     WriteConfiguration(options, run_folder);
     WriteConfiguration(setup.options, folder);
     records.emplace(folder, phase.step);
@@ -124,7 +136,7 @@ BasePhase LearnBase(TrainOptions& options, const std::shared_ptr<Dataset>& datas
   if (result.best.known())
     observer.OnNotice(fmt::format("the base alone: {:.4f} nats per held-out row (step {})",
                                   result.best.loss(), result.best.step()));
-  phase.network = BestNetwork(folder, result);
+  phase.network = SharedNetwork(folder, result, observer.processes());
   return phase;
 }
 

@@ -17,14 +17,10 @@ constexpr int64_t kTrialShare = 5, kFewestSteps = 100, kMostSteps = 1500, kTimed
 constexpr double kMostMixedWeights = 6e6, kMostWork = 3e9;  // the latter: weights x steps
 
 // What a trial has to say of itself is of no use to anybody.
-class TrialObserver final : public Observer {
+class TrialObserver final : public QuietObserver {
  public:
-  explicit TrialObserver(Observer& observer) : observer_(observer) {}
-  void OnWork(const Work& work) override { observer_.OnWork(work); }
-  bool StopRequested() override { return observer_.StopRequested(); }
-
- private:
-  Observer& observer_;
+  using QuietObserver::QuietObserver;
+  void OnWork(const Work& work) override { observer().OnWork(work); }
 };
 
 struct Candidate {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/jobs/processes.h"
 #include "tools/jobs/stopwatch.h"
 #include "tools/jobs/train/steps/stepper.h"
 #include "tools/jobs/train/validation/validator.h"
@@ -23,9 +24,9 @@ std::optional<double> MeasureStep(RunSetup& setup, double seconds, Observer& obs
   Stepper stepper(setup);
   Stopwatch watch;
   for (int64_t step = 0;; ++step) {
-    if (observer.StopRequested()) return std::nullopt;
+    if (StopTogether(observer)) return std::nullopt;
     if (step == kWarmUp) watch.Restart();
-    const double passed = watch.Seconds();
+    const double passed = setup.processes->FromFirst(watch.Seconds());
     const int64_t taken = step - kWarmUp;
     if (taken >= kFewest && passed >= seconds) return passed / static_cast<double>(taken);
     const double progress = taken < 0 || seconds <= 0 ? 0 : std::min(1.0, passed / seconds);
@@ -53,12 +54,12 @@ std::optional<int64_t> StepsThatFit(RunSetup& setup, double seconds, Observer& o
   if (!step) return std::nullopt;
   const double cost = *step + MeasureValidation(setup, *step);
   const double left = kUsable * (seconds - watch.Seconds());
-  return std::max<int64_t>(1, static_cast<int64_t>(left / cost));
+  return setup.processes->FromFirst(std::max<int64_t>(1, static_cast<int64_t>(left / cost)));
 }
 
 bool PlanSteps(RunSetup& setup, RunSources sources, Observer& observer) {
   if (!setup.options.run.time) return true;
-  const double left = setup.options.run.time->seconds - setup.clock.Seconds();
+  const double left = setup.processes->FromFirst(setup.options.run.time->seconds - setup.clock.Seconds());
   const int64_t taken = sources.checkpoint != nullptr ? sources.checkpoint->step : 0;
   if (left <= 0 && taken > 0)
     throw OptionError("time", fmt::format("is over: the run has trained for {:.0f} seconds; give more",
@@ -78,8 +79,8 @@ bool PlanSteps(RunSetup& setup, RunSources sources, Observer& observer) {
   }
   planned.run.time.reset();
   sources.dataset = setup.dataset;
-  setup.learner.reset();  // its memory is not needed twice
-  Observer quiet;         // all that there is to tell has been told
+  setup.learner.reset();          // its memory is not needed twice
+  QuietObserver quiet(observer);  // all that there is to tell has been told
   RunSetup anew = SetUp(planned, sources, quiet);
   anew.clock = setup.clock;
   anew.warnings = setup.warnings;
