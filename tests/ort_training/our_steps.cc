@@ -12,6 +12,7 @@
 #include "tools/jobs/observer.h"
 #include "tools/jobs/train/export_model.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/setup/make_learner.h"
 #include "tools/jobs/train/train.h"
 
 namespace ort_ed {

@@ -9,6 +9,7 @@
 #include "tools/jobs/train/export_model.h"
 #include "tools/jobs/train/run_folder.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/setup/make_learner.h"
 #include "tools/jobs/train/train.h"
 #include "trainer/ort_training/training_checkpoint.h"
 #include "trainer/ort_training/training_models.h"

@@ -16,6 +16,7 @@
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/export.h"
 #include "tools/jobs/train/pictures/event_pictures.h"
+#include "tools/jobs/train/setup/describe_training.h"
 #include "trainer/graph/half_parameters.h"
 
 namespace ort_ed {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "models/architectures/energy_spec.h"
 #include "models/base/autoregressive.h"
@@ -20,7 +18,6 @@
 #include "runtime/data/table/table_reader.h"
 #include "runtime/data/table/table_writer.h"
 #include "runtime/support/text.h"
-#include "runtime/support/version.h"
 #include "tools/jobs/digest.h"
 #include "tools/jobs/loaded_model.h"
 #include "tools/jobs/log_z/normalised_form.h"
@@ -30,11 +27,12 @@
 #include "tools/jobs/train/learned_base/base_options.h"
 #include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
-#include "tools/jobs/train/learning/open_masses.h"
+#include "tools/jobs/train/setup/choose_method.h"
+#include "tools/jobs/train/setup/describe_training.h"
+#include "tools/jobs/train/setup/make_learner.h"
+#include "tools/jobs/train/setup/resolve_options.h"
 #include "tools/jobs/train/steps/plan_steps.h"
-#include "trainer/autodiff/blind_spots.h"
 #include "trainer/graph/prepare_model.h"
-#include "trainer/negatives/likelihood.h"
 
 namespace ort_ed {
 namespace {
@@ -50,75 +48,6 @@ decltype(auto) Blame(const char* key, Call&& call) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     throw OptionError(key, fmt::format("does not fit: {}", error.what()));
   }
-}
-
-std::string Absolute(const std::string& path) {
-  return path.empty() || path.starts_with("synth:")
-             ? path
-             : std::filesystem::absolute(path).lexically_normal().string();
-}
-
-// Negatives are made for one objective, and mean nothing to another that has methods of its own.
-void ResolveObjective(TrainOptions& options) {
-  const std::string own = ObjectiveOf(options.contrast.method);
-  const std::string& method = options.contrast.method.kind;
-  Choice& objective = options.objective;
-  if (objective.kind == kAutoObjective) objective.kind = own;
-  if (objective.kind != own && IsObjectiveOfMethods(objective.kind))
-    throw OptionError("objective", fmt::format("must be {} with method {}, whose negatives are made for it, "
-                                               "not {}",
-                                               own, method, objective.kind));
-  const KindTable table = ObjectiveTable();
-  const auto row = std::ranges::find(table.rows, objective.kind, &KindRow::name);
-  for (const auto& [key, value] : objective.options)
-    if (row->schema->Find(key) == nullptr)
-      throw OptionError(
-          key, fmt::format("has no effect with `objective` {} of `method` {}", objective.kind, method),
-          OptionError::Problem::kNoEffect);
-}
-
-// Methods whose negatives are drawn by a learned base.
-bool NeedsLearnedBase(const Choice& method) { return method.kind == "refill" || method.kind == "draws"; }
-
-// Where the method is known.
-void ResolveBase(TrainOptions& options) {
-  NetworkOptions& network = options.network;
-  // The other architectures have fields of their own that do what a base distribution does.
-  const bool needs_base = !network.IsFile() && network.model.kind != "made";
-  if (network.base.kind == "auto" && NeedsLearnedBase(options.contrast.method) && needs_base &&
-      network.base.options.empty())
-    network.base = "made";
-  if (network.base.kind == "auto") {
-    const bool useful = network.model.kind == "mlp" || network.model.kind == "resnet";
-    if (!useful && !network.base.options.empty() && !IsAtDefault(network.base))
-      throw OptionError(network.base.options.begin()->first,
-                        fmt::format("has no effect with `model` {}, which gets no base; choose `base` data",
-                                    network.model.kind),
-                        OptionError::Problem::kNoEffect);
-    network.base = useful ? Choice("data", network.base.options) : Choice("none");
-  }
-}
-
-TrainOptions Resolve(TrainOptions options) {
-  CheckOptions(options);
-  CheckTogether(options);
-  ChooseBaseByOptions(options.network.base);
-  Choice& method = options.contrast.method;
-  if (method.kind == kAutoMethod && !method.options.empty()) method.kind = kNoiseMethod;
-  if (method.kind == kAutoMethod && options.network.model.kind == "made") method = "likelihood";
-  // Noise gives itself away on a base that knows the data.
-  const Choice& base = options.network.base;
-  if (method.kind == kAutoMethod && (IsLearnedHere(base) || IsBaseFile(base))) method = "draws";
-  if (method.kind != kAutoMethod) ResolveObjective(options);
-  options.data.data = Absolute(options.data.data);
-  options.data.validation = Absolute(options.data.validation);
-  options.data.table.variables = Absolute(options.data.table.variables);
-  NetworkOptions& network = options.network;
-  if (network.IsFile()) network.model.kind = Absolute(network.model.kind);
-  if (IsBaseFile(network.base)) network.base.kind = Absolute(network.base.kind);
-  if (method.kind != kAutoMethod) ResolveBase(options);
-  options.run.device = ToString(ParseDevice(options.run.device));
-  return options;
 }
 
 int64_t WantedColumns(const TrainOptions& options) {
@@ -162,142 +91,11 @@ void AdaptMetadata(onnx::ModelProto& model, const NetworkOptions& network, int64
   SetMetadata(model, metadata_key::kImageShape, ShapeText(shape));
 }
 
-uint64_t Seed(const TrainOptions& options) { return static_cast<uint64_t>(options.batch.seed); }
-
-RowContext Rows(const RunSetup& setup, const EnergyContract& contract) {
-  const TrainOptions& options = setup.options;
-  const std::string known = GetMetadata(setup.model, metadata_key::kImageShape);
-  const std::string& given = options.network.image_shape;
-  return {.dimension = contract.dimension,
-          .variables = GetVariables(setup.model, contract.dimension),
-          .image_shape = ParseImageShape(given.empty() ? known : given),
-          .mean = setup.dataset->mean,
-          .base = setup.base,
-          .step_negatives = options.batch.batch_size * options.contrast.negatives,
-          .threads = options.run.threads,
-          .seed = Seed(options),
-          .device = ParseDevice(options.run.device)};
-}
-
-// An enumeration has the row itself among its negatives: w = 1 would count it twice.
-void ChooseStabilisation(RunSetup& setup, Observer& observer) {
-  Choice& objective = setup.options.objective;
-  if (objective.kind != "energy-discrepancy" || !setup.negatives->enumerates()) return;
-  if (!objective.options.contains("w")) objective.options["w"] = 0.0;
-  const std::string w =
-      FormatOption(ParseOption(OptionType::kNumber, FormatOption(objective.options.at("w"))));
-  if (w == "0") return;
-  setup.warnings.push_back(
-      fmt::format("w = {} counts every row once more than its enumeration does; w = 0 is the exact loss", w));
-  observer.OnWarning(setup.warnings.back());
-}
-
-// Of a wide row 0.1 flips so many bits that every negative gives itself away, and nothing is learned: some
-// rows change in one or two variables, which teaches details, others in a few more.
-void ChooseNoise(RunSetup& setup, int64_t dimension, Observer& observer) {
-  constexpr int64_t kNarrow = 32;
-  constexpr double kFewFlips = 1.5, kMoreFlips = 6;
-  Choice& method = setup.options.contrast.method;
-  if (dimension <= kNarrow || method.kind != "bernoulli" || method.options.contains("epsilon") ||
-      method.options.contains("epsilon_end"))
-    return;
-  const auto width = static_cast<double>(dimension);
-  const std::vector<double> levels = {kFewFlips / width, std::min(0.1, kMoreFlips / width)};
-  method.options.insert_or_assign("epsilon", levels);
-  observer.OnNotice(fmt::format("epsilon is {:.4g} or {:.4g}: about {} or {} flips in a row of {}", levels[0],
-                                levels[1], kFewFlips, kMoreFlips, dimension));
-}
-
-void ChooseMethodByData(RunSetup& setup, Observer& observer) {
-  Choice& method = setup.options.contrast.method;
-  const Variables& variables = setup.dataset->variables;
-  if (const auto base = ChooseLearnedBase(setup.options.network, *setup.dataset)) {
-    setup.options.network.base = *base;
-    method = "draws";
-    observer.OnNotice(
-        "a base is learned first, and the network on it, since noise alone teaches little where rows have so "
-        "many states or are so few (base made, whose length is base_steps; method draws)");
-  } else if (variables.all_binary()) {
-    method = kNoiseMethod;
-  } else {
-    method = MethodForCategories(variables);
-    observer.OnNotice(fmt::format("the method is {}, which changes whole variables", method.kind));
-  }
-  ResolveObjective(setup.options);
-  ResolveBase(setup.options);
-}
-
-// Method and base, where nothing was said of them.
-void ChooseMethod(RunSetup& setup, Observer& observer) {
-  if (setup.options.contrast.method.kind == kAutoMethod) ChooseMethodByData(setup, observer);
-  if (IsLearnedHere(setup.options.network.base) && !setup.options.run.time)
-    ResolveBaseSteps(setup.options, *setup.dataset);
-}
-
-// Nothing of the options is left to choose after this.
-void ChooseNegatives(RunSetup& setup, const EnergyContract& contract, Observer& observer) {
-  ChooseNoise(setup, contract.dimension, observer);
-  setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
-  ChooseStabilisation(setup, observer);
-  if (!setup.dataset->variables.all_binary()) return;  // more states than two connect all
-  if (std::string open = DescribeOpenMasses(setup.options.contrast.method); !open.empty()) {
-    observer.OnWarning(open);
-    setup.warnings.push_back(std::move(open));
-  }
-}
-
-void RequireWholeGradient(const RunSetup& setup, const NegativeSource::Needs& needs) {
-  if (!needs.of_all) return;
-  if (const std::vector<BlindSpot> spots = FindBlindSpots(setup.model); !spots.empty())
-    throw OptionError(needs.option, fmt::format("follows the gradient of the energy, which would be noise: "
-                                                "{}; {}",
-                                                DescribeBlindSpots(spots), needs.instead));
-}
-
-// What a sampler will need of the model is tried before anything is written.
-void TryEnergy(RunSetup& setup) {
-  const NegativeSource::Needs needs = setup.negatives->needs();
-  if (!needs.energy) return;
-  RequireWholeGradient(setup, needs);
-  try {
-    setup.learner->CurrentEnergy(needs.gradient);
-  } catch (const Error& error) {
-    if (!needs.gradient || error.code() != ErrorCode::kBadModel) throw;
-    throw OptionError(needs.option, fmt::format("needs the gradient of the energy by the variables, which "
-                                                "this model does not have; {}. {}",
-                                                needs.instead, error.what()));
-  }
-}
-
-// Units that are left out are those of the network that maximum likelihood trains.
-DropoutOptions Dropout(const RunSetup& setup) {
-  const Choice& method = setup.options.contrast.method;
-  if (method.kind != "likelihood") return {};
-  const auto rates = MakeOptions<LikelihoodOptions>(method.options);
-  DropoutOptions dropout{.layers = {}, .seed = static_cast<uint64_t>(setup.options.batch.seed)};
-  if (rates.dropout > 0)
-    for (const auto& [tensor, units] : HiddenLayers(setup.model))
-      dropout.layers.push_back({tensor, units, rates.dropout});
-  if (rates.view_dropout == 0) return dropout;
-  const std::vector<HiddenLayer> blocks = ViewBlocks(setup.model);
-  if (blocks.empty())
-    throw OptionError("view_dropout", "has no effect without a `view` with blocks",
-                      OptionError::Problem::kNoEffect);
-  for (const auto& [tensor, units] : blocks)
-    dropout.layers.push_back({tensor, units, rates.view_dropout, /*of_images=*/true});
-  return dropout;
-}
-
 void RequireNormalised(const RunSetup& setup) {
   if (setup.options.objective.kind != "likelihood" || IsNormalised(setup.model)) return;
   throw OptionError("method", fmt::format("likelihood needs a normalised model, such as `model` made; {} is "
                                           "trained by another method",
                                           setup.options.network.model.kind));
-}
-
-void MakeLearner(RunSetup& setup, PreparedModel network) {
-  setup.learner = std::make_unique<Learner>(std::move(network), MakeLearnerOptions(setup), setup.shape());
-  TryEnergy(setup);
 }
 
 // Of a checkpoint of format 1, which holds only a hash, `before` is empty.
@@ -503,34 +301,6 @@ BatchShape RunSetup::shape() const {
   return {shape.negatives, shape.weighted};
 }
 
-LearnerOptions MakeLearnerOptions(const RunSetup& setup) {
-  const TrainOptions& options = setup.options;
-  LearnerOptions learner;
-  learner.objective = options.objective;
-  if (&setup.negatives->validation() != setup.negatives.get()) {
-    const auto shape = setup.negatives->validation().shape(options.contrast.negatives);
-    learner.validation = {.batch = {shape.negatives, shape.weighted}};
-  }
-  learner.penalties = options.penalties;
-  learner.optimizer = options.optimizer;
-  learner.frozen = options.network.frozen;
-  if (setup.roles) {
-    learner.buffers = setup.roles->BufferNames();
-    learner.masked = setup.roles->masked;
-  }
-  if (options.network.freeze_zeros) learner.freeze_zeros = options.network.freeze_zeros_parameters;
-  if (IsNormalised(setup.model)) learner.freeze_zeros.push_back(kMaskedParameters);
-  if (setup.base != nullptr && !setup.negatives->of_network_alone())
-    learner.frozen.push_back(kBaseParameters);
-  learner.dropout = Dropout(setup);
-  learner.device = ParseDevice(options.run.device);
-  learner.threads = options.run.threads;
-  learner.micro_batch = options.batch.micro_batch;
-  learner.shards = options.batch.shards.value_or(1);
-  learner.processes = setup.processes;
-  return learner;
-}
-
 PreparedModel TrainedNetwork(const RunSetup& setup, const EnergyContract& contract) {
   if (!setup.negatives->of_network_alone()) return {setup.model, contract};
   return Prepare(RemoveAutoregressiveBase(setup.model), kOfCheckpoint);
@@ -538,16 +308,16 @@ PreparedModel TrainedNetwork(const RunSetup& setup, const EnergyContract& contra
 
 RunSetup OpenWithoutData(const TrainOptions& options, const Checkpoint& checkpoint) {
   RunSetup setup;
-  setup.options = Resolve(options);
+  setup.options = ResolveOptions(options);
   const EnergyContract contract = OpenCheckpoint(setup, checkpoint);
   setup.dataset = std::make_shared<Dataset>();
-  setup.negatives = MakeNegatives(setup.options.contrast.method, Rows(setup, contract));
+  setup.negatives = MakeNegatives(setup.options.contrast.method, RowsOf(setup, contract));
   return setup;
 }
 
 RunSetup SetUp(const TrainOptions& given, const RunSources& sources, Observer& observer) {
   RunSetup setup;
-  setup.options = Resolve(given);
+  setup.options = ResolveOptions(given);
   setup.dataset = sources.dataset;
   setup.processes = &observer.processes();
   ResolveShards(setup, sources.checkpoint);
@@ -558,48 +328,6 @@ RunSetup SetUp(const TrainOptions& given, const RunSources& sources, Observer& o
   }
   RequireSameSetup(setup);
   return setup;
-}
-
-std::map<std::string, std::string> FixedOptions(const TrainOptions& options) {
-  const Schema& schema = SchemaOf<TrainOptions>();
-  std::map<std::string, std::string> fixed;
-  for (const auto& [key, value] : GetOptions(schema, &options)) {
-    const Option* option = schema.Find(key);
-    if (option == nullptr || !option->may_change) fixed[key] = FormatOption(value);
-  }
-  return fixed;
-}
-
-std::string DescribeTraining(const RunSetup& setup, int64_t step) {
-  const TrainOptions& options = setup.options;
-  const OptionMap chosen = GetOptions(SchemaOf<TrainOptions>(), &options);
-  const bool is_file = !options.data.data.starts_with("synth:");
-  nlohmann::ordered_json json = {
-      {"program", std::string("ort-ed ") + kVersion},
-      {"onnxruntime", OnnxRuntimeVersion()},
-      {"method", options.contrast.method.kind},
-      {"steps", step},
-      {"data", is_file ? std::filesystem::path(options.data.data).filename().string() : options.data.data},
-      {"data_hash", setup.dataset->hash},
-      {"seed", options.batch.seed},
-      {"negatives", setup.shape().negatives},
-      {"objective", options.objective.kind},
-      {"optimizer", FormatOption(chosen.at("optimizer"))},
-      {"learning_rate", options.optimizer.learning_rate},
-      {"batch_size", options.batch.batch_size},
-      {"ema", options.optimizer.ema},
-  };
-  const auto add = [&](const std::string& key, const OptionValue& value) {
-    std::visit(
-        [&](const auto& each) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, Nothing>) json[key] = each;
-        },
-        value);
-  };
-  for (const char* key : {"w", "energy_l2", "ratio_clip"})
-    if (const auto found = chosen.find(key); found != chosen.end()) add(key, found->second);
-  for (const auto& [key, value] : setup.negatives->Describe(options.Progress(step))) add(key, value);
-  return json.dump();
 }
 
 }  // namespace ort_ed

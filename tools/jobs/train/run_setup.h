@@ -49,15 +49,7 @@ RunSetup SetUp(const TrainOptions& options, const RunSources& sources, Observer&
 // What a checkpoint and the options of its run tell without the data: no rows and no learner.
 RunSetup OpenWithoutData(const TrainOptions& options, const Checkpoint& checkpoint);
 
-// The network that a learner of the run gets, and how. `contract`: of the model.
+// The network that a learner of the run gets. `contract`: of the model.
 PreparedModel TrainedNetwork(const RunSetup& setup, const EnergyContract& contract);
-LearnerOptions MakeLearnerOptions(const RunSetup& setup);
-
-// The options that may not change when a run is resumed, as text by key.
-std::map<std::string, std::string> FixedOptions(const TrainOptions& options);
-
-// The ort_ed.training metadata of a model trained for `step` steps: a JSON object. Tells nothing of the
-// machine.
-std::string DescribeTraining(const RunSetup& setup, int64_t step);
 
 }  // namespace ort_ed

@@ -9,6 +9,7 @@
 #include "tests/support/error_matchers.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/setup/describe_training.h"
 #include "tools/jobs/train/train_options.h"
 
 namespace ort_ed {

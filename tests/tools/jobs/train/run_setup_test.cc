@@ -13,6 +13,7 @@
 #include "tests/support/onnx_models.h"
 #include "tests/support/temp_dir.h"
 #include "tools/jobs/train/learning/open_masses.h"
+#include "tools/jobs/train/setup/describe_training.h"
 #include "trainer/autodiff/differentiate.h"
 #include "trainer/graph/prepare_model.h"
 

@@ -10,6 +10,7 @@
 #include "tests/support/error_matchers.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/run_setup.h"
+#include "tools/jobs/train/setup/describe_training.h"
 
 namespace ort_ed {
 namespace {
