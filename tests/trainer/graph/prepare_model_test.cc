@@ -126,6 +126,20 @@ TEST(PrepareModelTest, NodesAreSorted) {
 }
 
 // As training begins a norm's weight and its running variance are equal, and some exporters keep one of them.
+TEST(PrepareModelTest, LayersThatReadOneInitialiserByChanceAreParted) {
+  const std::string graph =
+      R"(<ir_version: 8, opset_import: ["": 17]> g (float[batch, 2] x) => (float[batch, 2] energy)
+         <float[2] one = {1, 1}, float[2] zero = {0, 0}, float[2, 2] w = {1, 2, 3, 4}, float[2, 2] v = {4, 3, 2, 1}> {
+           a = LayerNormalization(x, one, zero) b = MatMul(a, w) c = LayerNormalization(b, one, zero) d = MatMul(c, )";
+  const onnx::ModelProto parted = Prepared(ParseModel(graph + "v) energy = Add(d, zero) }"));
+  ASSERT_EQ(parted.graph().initializer_size(), 7);
+  EXPECT_EQ(parted.graph().node(0).input(1), "one");
+  EXPECT_NE(parted.graph().node(2).input(1), "one");
+  EXPECT_NE(parted.graph().node(2).input(2), parted.graph().node(4).input(1));
+  const onnx::ModelProto tied = Prepared(ParseModel(graph + "w) energy = Add(d, zero) }"));
+  EXPECT_EQ(tied.graph().initializer_size(), 4);
+}
+
 TEST(PrepareModelTest, InitialisersThatWereEqualByChanceAreParted) {
   const onnx::ModelProto model = ParseModel(
       "(float[N,3] x) => (float[N,3] y) <float[3] weight = {1, 1, 1}, float[3] b = {0, 0, 0}> { "
