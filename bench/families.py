@@ -12,7 +12,7 @@
 The networks (bench/peers/family_networks.py) are written in PyTorch as its users would; its own exporter makes the ONNX files that
 ort-ed trains. A step is the same on both sides: Bernoulli noise for 32 negatives of each positive, energies, loss of energy
 discrepancy, gradients, Adam, moving average of the weights. PyTorch runs eagerly and compiled, images also with channels last; its
-Adam is the fused one. Memory is what a process had resident at most beyond what it had with its libraries loaded.
+Adam is the fused one. Times with one thread are processor time, else elapsed. Memory is what a process had resident at most beyond what it had with its libraries loaded.
 """
 import argparse
 import datetime
@@ -55,12 +55,12 @@ def model_of(family, folder):
 
 def measure(family, model, options):
     workers = [worker for side, command in commands(family, model, options).items()
-               for threads in sorted({1, os.cpu_count()}) if (worker := sides.start(side, command, threads))]
+               for threads in options.threads or sorted({1, os.cpu_count()}) if (worker := sides.start(side, command, threads))]
     for worker in workers:
         worker.ask("steps", 3)  # warms up, and compiles what is compiled
     for _ in range(options.rounds):
-        for worker in workers:
-            worker.measure(options.steps)
+        for worker in workers:  # other programs disturb the processor time of one thread little
+            worker.measure(options.steps, "processor" if worker.setting == "1 thread" else "steps")
     found = []
     for worker in workers:
         peak, before = map(float, worker.ask("memory"))
@@ -134,6 +134,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=4, help="of a round")
+    parser.add_argument("--threads", type=int, nargs="+", help="settings to measure; 1 and all cores unless given")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave out torch.compile()")
     parser.add_argument("--no-record", dest="record", action="store_false", help="to the terminal only")

@@ -2,6 +2,7 @@
 // line, as the workers of bench/peers do:
 //   threads N       begins with N threads          -> "ok"
 //   steps N         works N times                  -> the seconds of the fastest, and the task's number
+//   processor N     works N times                  -> the same in processor time, of all threads together
 //   check 1         does the task's check          -> its numbers
 //   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
 //   memory 1        does nothing                   -> MB resident at the peak, and before there was a task
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include "bench/pair_task.h"
 #include "trainer/kernels/simd/simd_kernels.h"
@@ -29,12 +31,19 @@ double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void Steps(PairTask& task, int count) {
+// Of all threads together.
+double ProcessorSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void Steps(PairTask& task, int count, double (*clock)()) {
   double best = std::numeric_limits<double>::infinity(), value = 0;
   for (int i = 0; i < count; ++i) {
-    const double start = Seconds();
+    const double start = clock();
     value = task.Step();
-    best = std::min(best, Seconds() - start);
+    best = std::min(best, clock() - start);
   }
   std::printf("%.8f %.6f\n", best, value);
 }
@@ -120,7 +129,9 @@ int Main(const std::vector<std::string>& arguments) {
       task->SetThreads(count);
       std::puts("ok");
     } else if (command == "steps") {
-      Steps(*task, count);
+      Steps(*task, count, Seconds);
+    } else if (command == "processor") {
+      Steps(*task, count, ProcessorSeconds);
     } else if (command == "check") {
       Check(*task);
     } else if (command == "peak") {

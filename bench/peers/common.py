@@ -4,6 +4,7 @@ Commands are read from standard input, one per line, and each is answered with o
     threads N       begins with N threads            -> "ok"
     steps N         works N times                    -> the seconds of the fastest, and a number of the task
     check 1         does the check of the task       -> its numbers: see bench/peers.py --check
+    processor N     works N times                    -> the same in processor time, of all threads together
     memory 1        does nothing                     -> MB resident at the peak, and before there was a task
 Weights and the rows of a check are the same on all sides, bench/check_numbers.h among them: a pseudo-random sequence for each name.
 """
@@ -96,12 +97,12 @@ def mean_and_error(energies):
     return [energies.mean(), energies.std() / numpy.sqrt(len(energies))]
 
 
-def timed(task, count):
+def timed(task, count, clock=time.perf_counter):
     best = float("inf")
     for _ in range(count):
-        start = time.perf_counter()
+        start = clock()
         value = task()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best, value
 
 
@@ -122,6 +123,6 @@ def serve(make_task):
         elif command == "memory":
             answer = f"{resident_peak():.1f} {before:.1f}"
         else:
-            seconds, value = timed(task, int(count))
+            seconds, value = timed(task, int(count), time.process_time if command == "processor" else time.perf_counter)
             answer = f"{seconds / getattr(task, 'units', 1):.8f} {value:.6f}"
         print(answer, flush=True)

@@ -36,6 +36,14 @@ def everything(results):
                            for r in results for side, at, seconds, grown, peak in r["sides"]])
 
 
+def without_compile(results):
+    """Which families were measured without torch.compile(), in words."""
+    missing = [FAMILIES[r["family"]].title for r in results if not any("compiled" in side for side, *_ in r["sides"])]
+    if not missing:
+        return ""
+    return f"`torch.compile()` was not measured for {'any of them' if len(missing) == len(results) else '; '.join(missing)}.\n"
+
+
 def write():
     data = json.loads(DATA.read_text())
     results = data["results"]
@@ -44,10 +52,10 @@ def write():
     (ROOT / "docs" / "results" / "families.md").write_text(f"""# A training step of many families of networks
 
 Measured {data["date"]} on {data["machine"]}; {versions}. By `bench/families.py`: interleaved, the fastest of several. "Times" is how
-many times as fast ort-ed is as PyTorch in its fastest form with the same number of threads. Memory: what a process had resident at
-most beyond its libraries. Batches are of 4 to 64 rows with 32 negatives each; `bench/peers/family_table.py` has them all, and
-`bench/families.py --check` compares the losses of five steps.
-
+many times as fast ort-ed is as PyTorch in its fastest form with the same number of threads: by processor time with one thread, which other
+programs disturb little, by elapsed time with more. Memory: what a process had resident at most beyond its libraries. Batches are of 4 to
+64 rows with 32 negatives each; `bench/peers/family_table.py` has them all, and `bench/families.py --check` compares the losses of five steps.
+{without_compile(results)}
 {tables}
 
 ## Everything measured

@@ -114,8 +114,8 @@ class Worker:
             raise Failed(f"{self.side} stopped")
         return answer.split()
 
-    def measure(self, steps):
-        self.best = min(self.best, float(self.ask("steps", steps)[0]))
+    def measure(self, steps, clock="steps"):
+        self.best = min(self.best, float(self.ask(clock, steps)[0]))
 
     def check(self):
         return [float(value) for value in self.ask("check")]

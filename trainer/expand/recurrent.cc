@@ -36,50 +36,57 @@ struct Layer {
 struct Cell {
   const Layer& layer;
   int64_t direction;
-  Value recurrence;    // [hidden, gates x hidden]
-  Values biases = {};  // of the recurrence, one for each gate; none where there are no biases
+  Value recurrence;  // [hidden, gates x hidden]
+  Value bias = {};   // of the recurrence, for all gates; without a name where there are no biases
   Values peepholes = {};
 
   Value Activated(const Value& x, int64_t i) const { return layer.Activated(x, direction, i); }
 };
 
-// x: what the input brings to each gate, with its bias. state: h, and c of LSTM.
-using Step = Values (*)(const Cell& cell, const Values& x, const Values& state);
+// x: what the input brings to all gates, with its bias. state: h, and c of LSTM.
+using Step = Values (*)(const Cell& cell, const Value& x, const Values& state);
 
-// What the last state brings to each gate, with its bias.
-Values Recurred(const Cell& cell, const Value& h) {
-  Values parts = Parts(MatMul(h, cell.recurrence), cell.layer.gates, cell.layer.hidden, 1);
-  for (size_t i = 0; i < cell.biases.size(); ++i) parts[i] = parts[i] + cell.biases[i];
-  return parts;
+// What the last state brings to all gates, with its bias.
+Value Recurred(const Cell& cell, const Value& h) {
+  const Value product = MatMul(h, cell.recurrence);
+  return cell.bias.name.empty() ? product : product + cell.bias;
 }
 
-Values RnnStep(const Cell& cell, const Values& x, const Values& state) {
-  return {cell.Activated(x[0] + Recurred(cell, state[0])[0], 0)};
+Values RnnStep(const Cell& cell, const Value& x, const Values& state) {
+  return {cell.Activated(x + Recurred(cell, state[0]), 0)};
+}
+
+// The first gates, which are treated alike, and the last.
+Values FirstAndLast(const Layer& layer, const Value& gates) {
+  const std::vector<int64_t> sizes = {(layer.gates - 1) * layer.hidden, layer.hidden};
+  return gates.graph->NodeWithOutputs("Split", std::vector{gates, gates.graph->Ints(sizes)}, 2,
+                                      {{"axis", int64_t{1}}});
 }
 
 // Gates z, r and h.
-Values GruStep(const Cell& cell, const Values& x, const Values& state) {
+Values GruStep(const Cell& cell, const Value& x, const Values& state) {
+  const Layer& layer = cell.layer;
   const Value h = state[0];
-  const Values r = Recurred(cell, h);
-  const Value update = cell.Activated(x[0] + r[0], 0), reset = cell.Activated(x[1] + r[1], 0);
-  Value hidden;
-  if (cell.layer.node.Int("linear_before_reset", 0) != 0) {
-    hidden = cell.Activated(x[2] + reset * r[2], 1);
-  } else {
-    hidden = cell.Activated(x[2] + Recurred(cell, reset * h)[2], 1);
-  }
+  const Values brought = FirstAndLast(layer, x), recurred = FirstAndLast(layer, Recurred(cell, h));
+  const Values gates = Parts(cell.Activated(brought[0] + recurred[0], 0), 2, layer.hidden, 1);
+  const Value update = gates[0], reset = gates[1];
+  const bool late_reset = layer.node.Int("linear_before_reset", 0) != 0;
+  const Value last = late_reset ? reset * recurred[1] : FirstAndLast(layer, Recurred(cell, reset * h))[1];
+  const Value hidden = cell.Activated(brought[1] + last, 1);
   return {(1 - update) * hidden + update * h};
 }
 
 // Gates i, o, f and c; the peepholes are of i, o and f.
-Values LstmStep(const Cell& cell, const Values& x, const Values& state) {
-  const Values r = Recurred(cell, state[0]);
+Values LstmStep(const Cell& cell, const Value& x, const Values& state) {
+  const Layer& layer = cell.layer;
+  const Values parts = FirstAndLast(layer, x + Recurred(cell, state[0]));
+  const bool plain = cell.peepholes.empty();
+  const Values gates = Parts(plain ? cell.Activated(parts[0], 0) : parts[0], 3, layer.hidden, 1);
   const auto gate = [&](int i, int peephole, const Value& c) {
-    const Value sum = x[i] + r[i];
-    return cell.Activated(cell.peepholes.empty() ? sum : sum + cell.peepholes[peephole] * c, 0);
+    return plain ? gates[i] : cell.Activated(gates[i] + cell.peepholes[peephole] * c, 0);
   };
   const Value input = gate(0, 0, state[1]), forget = gate(2, 2, state[1]);
-  const Value c = forget * state[1] + input * cell.Activated(x[3] + r[3], 1);
+  const Value c = forget * state[1] + input * cell.Activated(parts[1], 1);
   return {gate(1, 1, c) * cell.Activated(c, 2), c};
 }
 
@@ -105,16 +112,18 @@ Direction Run(const Layer& layer, int64_t direction, bool backwards, Step step) 
   if (node.HasInput(3)) {
     const Values halves = Parts(Row(node.Input(3), direction), 2, layer.gates * layer.hidden, 0);
     brought = brought + halves[0];
-    cell.biases = Parts(halves[1], layer.gates, layer.hidden, 0);
+    cell.bias = halves[1];
   }
   if (node.HasInput(7)) cell.peepholes = Parts(Row(node.Input(7), direction), 3, layer.hidden, 0);
   Values state;
   for (int64_t i = 0; i < layer.states; ++i)
     state.push_back(FirstState(layer, static_cast<int>(5 + i), direction));
+  // All steps by one node: each by itself would have a gradient as large as all.
+  const Values inputs = Parts(brought, layer.steps, 1, 0);
   Values all;
   for (int64_t i = 0; i < layer.steps; ++i) {
-    const Value x = Row(brought, backwards ? layer.steps - 1 - i : i);
-    state = step(cell, Parts(x, layer.gates, layer.hidden, 1), state);
+    const Value x = Squeeze(inputs[backwards ? layer.steps - 1 - i : i], {0});
+    state = step(cell, x, state);
     all.push_back(Unsqueeze(state[0], {0, 1}));
   }
   if (backwards) std::ranges::reverse(all);

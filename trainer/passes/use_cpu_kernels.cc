@@ -156,7 +156,10 @@ class Rewriter : public KernelRewriter {
 }  // namespace
 
 void UseCpuKernels(onnx::ModelProto& model) {
-  const TensorInfos infos = InferShapes(model);
+  // An energy model has one input, for which shapes that are computed at run time can be found out.
+  const onnx::GraphProto& graph = model.graph();
+  const bool is_energy = graph.input_size() == 1 && graph.output_size() == 1;
+  const TensorInfos infos = InferShapes(model, is_energy ? graph.output(0).name() : "");
   // Each looks for patterns of standard operators that the others leave alone.
   bool changed = UseImageKernels(model, infos);
   changed |= UseRowKernels(model, infos);
