@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/architectures/energy_spec.h"
+#include "models/base/base_distribution.h"
 #include "models/graph/model_edits.h"
 #include "ort_ed/device.h"
 #include "ort_ed/metadata.h"

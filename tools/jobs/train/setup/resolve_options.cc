@@ -8,6 +8,7 @@
 
 #include "ort_ed/device.h"
 #include "tools/jobs/train/learned_base/base_options.h"
+#include "tools/jobs/train/learned_base/base_phase.h"
 #include "tools/jobs/train/learned_base/choose_base.h"
 
 namespace ort_ed {
