@@ -9,8 +9,8 @@ namespace ort_ed {
 namespace {
 
 const Expansion* Find(const std::string& domain, const std::string& op) {
-  for (const auto family :
-       {ContribExpansions(), AttentionExpansions(), RecurrentExpansions(), LossExpansions(), ImageExpansions()}) {
+  for (const auto family : {ContribExpansions(), AttentionExpansions(), RecurrentExpansions(),
+                            LossExpansions(), ImageExpansions()}) {
     for (const Expansion& expansion : family) {
       const bool same_domain =
           IsStandardDomain(expansion.domain) ? IsStandardDomain(domain) : domain == expansion.domain;
