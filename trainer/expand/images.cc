@@ -126,6 +126,42 @@ Values GridSample(const GradContext& node) {
   return {Reshape(SumOfTaps(pixels, taps, axes, channels, std::nullopt), shape)};
 }
 
+// From -1 to 1: first and last pixel at the ends, or half a pixel inside.
+std::vector<float> AxisPoints(int64_t extent, bool align_corners) {
+  std::vector<float> points;
+  for (int64_t i = 0; i < extent; ++i) {
+    const auto n = static_cast<float>(extent), k = static_cast<float>(i);
+    points.push_back(align_corners ? (extent > 1 ? 2 * k / (n - 1) - 1 : 0) : (2 * k + 1) / n - 1);
+  }
+  return points;
+}
+
+// Of an image whose extents are known; the last spatial axis comes first in a point.
+Values AffineGrid(const GradContext& node) {
+  const auto size = node.ConstantInts(1);
+  if (!size || size->size() < 4) return {};
+  const std::vector<int64_t> extents(size->begin() + 2, size->end());
+  std::vector<std::vector<float>> points = {{1}};
+  for (const int64_t extent : extents) {
+    std::vector<std::vector<float>> longer;
+    for (const auto& point : points)
+      for (const float x : AxisPoints(extent, node.Int("align_corners", 0) != 0)) {
+        longer.push_back(point);
+        longer.back().insert(longer.back().begin(), x);
+      }
+    points = std::move(longer);
+  }
+  const auto dimensions = static_cast<int64_t>(extents.size());
+  std::vector<float> flat;
+  for (const auto& point : points) flat.insert(flat.end(), point.begin(), point.end());
+  const Value base =
+      node.graph().Constant(std::vector<int64_t>{static_cast<int64_t>(points.size()), dimensions + 1}, flat);
+  std::vector<int64_t> shape = {-1};
+  shape.insert(shape.end(), extents.begin(), extents.end());
+  shape.push_back(dimensions);
+  return {Reshape(MatMul(base, Transpose(node.Input(0), {{0, 2, 1}})), shape)};
+}
+
 Values LocalResponse(const GradContext& node) {
   const TensorInfo& info = node.InputInfo(0);
   if (!info.has_rank || info.rank() < 2 || !info.shape[1].known()) return {};
@@ -171,6 +207,7 @@ Values DequantizeLinear(const GradContext& node) {
 
 constexpr std::array kExpansions = {
     Expansion{"", "GridSample", GridSample},
+    Expansion{"", "AffineGrid", AffineGrid},
     Expansion{"", "LRN", LocalResponse},
     Expansion{"", "MeanVarianceNormalization", MeanVariance},
     Expansion{"", "DequantizeLinear", DequantizeLinear},

@@ -135,17 +135,21 @@ void Extremum(GradContext& node) {
   }
 }
 
-// The limits themselves belong to the inside, where the derivative is 1.
+// The limits themselves belong to the inside, where the derivative is 1. Where they cross, the upper one
+// wins.
 void Clip(GradContext& node) {
   const Value x = node.Input(0);
   const Value g = node.OutputGradient();
   const Value zero = node.graph().Scalar(0);
   if (node.Needs(0)) node.SetGradient(0, Op("Where", {Op("Equal", {x, node.Output()}), g, zero}));
   if (node.Needs(1)) {
-    node.SetBroadcastGradient(1, Op("Where", {Op("Less", {x, node.Input(1)}), g, zero}));
+    Value is_below = Op("Less", {x, node.Input(1)});
+    if (node.HasInput(2)) is_below = Op("And", {is_below, Op("Less", {node.Input(1), node.Input(2)})});
+    node.SetBroadcastGradient(1, Op("Where", {is_below, g, zero}));
   }
   if (node.Needs(2)) {
-    node.SetBroadcastGradient(2, Op("Where", {Op("Greater", {x, node.Input(2)}), g, zero}));
+    const Value raised = node.HasInput(1) ? Op("Max", {x, node.Input(1)}) : x;
+    node.SetBroadcastGradient(2, Op("Where", {Op("Greater", {raised, node.Input(2)}), g, zero}));
   }
 }
 

@@ -47,17 +47,38 @@ Value SumPerChannel(const GradContext& node, const Value& value) {
   return Reduce("ReduceSum", value, axes);
 }
 
+// What the outputs besides the normalised value, mean and inverse deviation, add to the gradient of x.
+std::vector<Value> ThroughStatistics(GradContext& node, const Normalized& x) {
+  if (!node.HasOutputGradient(1) && !node.HasOutputGradient(2)) return {};
+  for (const int64_t axis : x.axes)
+    if (!node.InputInfo(0).shape[axis].known()) node.Fail("the extents of its mean are not known");
+  const Value count = node.CountAlong(x.axes);
+  std::vector<Value> parts;
+  if (node.HasOutputGradient(1)) parts.push_back(node.OutputGradient(1) / count);
+  if (node.HasOutputGradient(2))
+    parts.push_back(-(node.OutputGradient(2) * x.inverse_deviation * x.inverse_deviation * x.value / count));
+  return parts;
+}
+
 void LayerNormalization(GradContext& node) {
-  if (node.HasOutputGradient(1) || node.HasOutputGradient(2)) {
-    node.Fail("the gradient of its mean and deviation outputs is not implemented");
-  }
   const int64_t rank = node.Rank(0);
   const auto axes = AxesFrom(node.PositiveAxis(node.Int("axis", -1), rank), rank);
-  const Value g = node.OutputGradient();
   const Normalized x = Normalize(node.Input(0), axes, node.Float("epsilon", 1e-5f));
-  if (node.Needs(0)) node.SetGradient(0, ThroughNormalization(g * node.Input(1), x));
-  if (node.Needs(1)) node.SetBroadcastGradient(1, g * x.value);
-  node.SetBroadcastGradient(2, g);
+  std::vector<Value> parts = ThroughStatistics(node, x);
+  if (node.HasOutputGradient()) {
+    const Value g = node.OutputGradient();
+    if (node.Needs(0)) parts.push_back(ThroughNormalization(g * node.Input(1), x));
+    if (node.Needs(1)) node.SetBroadcastGradient(1, g * x.value);
+    node.SetBroadcastGradient(2, g);
+  } else {
+    node.SetDone(1);
+    node.SetDone(2);
+  }
+  if (!node.Needs(0)) return;
+  Value total = parts.front();
+  for (size_t i = 1; i < parts.size(); ++i) total = total + parts[i];
+  node.SetGradient(
+      0, node.HasOutputGradient() || node.HasOutputGradient(2) ? total : node.ExpandToInput(total, 0));
 }
 
 void InstanceNormalization(GradContext& node) {

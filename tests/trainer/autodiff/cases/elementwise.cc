@@ -50,6 +50,10 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,4] x, float low, float high) => "
               "(float[N,4] y) { h = Abs(high) l = Neg(h) y = Clip(x, l, h) }",
      .zero = "low"},
+    {.name = "Clip",
+     .graph = "(float[N,4] x, float low, float high) => "
+              "(float[N,4] y) { h = Abs(high) l = Add(h, h) y = Clip(x, l, h) }",
+     .zero = "low"},
     {"Clip",
      "(float[N,4] x) => "
      "(float[N,4] y) { high = Constant<value_float = 0.5>() y = Clip(x, , high) }"},

@@ -162,6 +162,18 @@ constexpr GradientCase kCases[] = {
      .graph = "(float[N,2,2,4,3] x, float[N,2,1,3,3] g) => "
               "(float[N,2,2,1,3] y) { y = GridSample<mode = \"linear\">(x, g) }",
      .opset = 20},
+    {.name = "AffineGrid",
+     .graph = "(float[N,2,3] t) => (float[N,3,2,2] y) { s = Constant<value_ints = [3, 1, 3, 2]>() "
+              "y = AffineGrid<align_corners = 0>(t, s) }",
+     .opset = 20},
+    {.name = "AffineGrid",
+     .graph = "(float[N,2,3] t) => (float[N,3,2,2] y) { s = Constant<value_ints = [3, 1, 3, 2]>() "
+              "y = AffineGrid<align_corners = 1>(t, s) }",
+     .opset = 20},
+    {.name = "AffineGrid",
+     .graph = "(float[N,3,4] t) => (float[N,2,3,2,3] y) { s = Constant<value_ints = [3, 1, 2, 3, 2]>() "
+              "y = AffineGrid(t, s) }",
+     .opset = 20},
     {"LRN",
      "(float[N,5,2,2] x) => (float[N,5,2,2] y) { y = LRN<size = 3, alpha = 0.9, beta = 0.6, bias = 1.5>(x) "
      "}"},

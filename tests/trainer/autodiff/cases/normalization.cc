@@ -11,6 +11,12 @@ constexpr GradientCase kCases[] = {
      "(float[N,2,4] x, float[2,4] s, float[2,4] b) => "
      "(float[N,2,4] y) { y = LayerNormalization<axis = 1, epsilon = 0.01>(x, s, b) }"},
     {"LayerNormalization", "(float[N,5] x, float[5] s) => (float[N,5] y) { y = LayerNormalization(x, s) }"},
+    {"LayerNormalization",
+     "(float[N,2,4] x, float[4] s) => (float[N,2,4] y) { z, m, r = LayerNormalization(x, s) "
+     "a = Mul(z, r) y = Add(a, m) }"},
+    {.name = "LayerNormalization",
+     .graph = "(float[N,2,4] x, float[4] s) => (float[N,2,1] y) { z, y = LayerNormalization(x, s) }",
+     .zero = "s"},
     {"InstanceNormalization",
      "(float[N,2,3,2] x, float[2] s, float[2] b) => "
      "(float[N,2,3,2] y) { y = InstanceNormalization(x, s, b) }"},
