@@ -15,7 +15,7 @@ struct DeviceOptions {
 
   static void Describe(Declare<DeviceOptions>& declare) {
     declare("device", &DeviceOptions::device, "DEVICE",
-            "cpu, cuda, cuda:1, auto, or another execution provider; `ort-ed devices` lists them");
+            "cpu, cuda, cuda:1, webgpu, auto, or another execution provider; `ort-ed devices` lists them");
     declare("threads", &DeviceOptions::threads, "[0, inf)", "threads; 0: all cores");
   }
 

@@ -243,9 +243,9 @@ std::optional<std::string> JoinThousands(std::string_view text, bool decimal_com
     return std::nullopt;
   const auto at = std::ranges::find_if_not(whole, IsDigit);
   form.thousands = at == whole.end() ? '\0' : *at;
-  // 192.168.100.200 is an address, and 555 123 may be anything.
-  const bool clear =
-      form.thousands == ',' || form.thousands == '\0' || unit || (form.thousands == '.' && decimal_comma);
+  // 192.168.100.200 is an address, and 555 123 may be anything; 1 234,50 and 1'234.50 are numbers.
+  const bool clear = form.thousands == ',' || form.thousands == '\0' || unit ||
+                     (form.thousands == '.' && decimal_comma) || point != std::string_view::npos;
   if (!clear ||
       std::string_view(std::string_view("\0,. '", 5)).find(form.thousands) == std::string_view::npos ||
       form.thousands == decimal)

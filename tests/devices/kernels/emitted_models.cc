@@ -53,6 +53,10 @@ std::string TypeName(const Ort::TypeInfo& info) {
       return "float";
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
       return "double";
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
+      return "float16";
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
+      return "bfloat16";
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
       return "int64";
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
@@ -61,6 +65,12 @@ std::string TypeName(const Ort::TypeInfo& info) {
       return "bool";
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
       return "uint8";
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+      return "int8";
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32:
+      return "uint32";
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+      return "uint64";
     default:
       return "other";
   }
@@ -68,9 +78,12 @@ std::string TypeName(const Ort::TypeInfo& info) {
 
 std::string TypeName(int32_t type) {
   const std::map<int32_t, std::string> names = {
-      {onnx::TensorProto::FLOAT, "float"}, {onnx::TensorProto::DOUBLE, "double"},
-      {onnx::TensorProto::INT64, "int64"}, {onnx::TensorProto::INT32, "int32"},
-      {onnx::TensorProto::BOOL, "bool"},   {onnx::TensorProto::UINT8, "uint8"}};
+      {onnx::TensorProto::FLOAT, "float"},     {onnx::TensorProto::DOUBLE, "double"},
+      {onnx::TensorProto::FLOAT16, "float16"}, {onnx::TensorProto::BFLOAT16, "bfloat16"},
+      {onnx::TensorProto::INT64, "int64"},     {onnx::TensorProto::INT32, "int32"},
+      {onnx::TensorProto::BOOL, "bool"},       {onnx::TensorProto::UINT8, "uint8"},
+      {onnx::TensorProto::INT8, "int8"},       {onnx::TensorProto::UINT32, "uint32"},
+      {onnx::TensorProto::UINT64, "uint64"}};
   const auto found = names.find(type);
   return found == names.end() ? "other" : found->second;
 }

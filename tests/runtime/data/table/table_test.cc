@@ -163,6 +163,12 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
        "200\xc2\xa0€",
        false, kInteger, 1200},
       {"1.234,56", true, kNumber, 1234.56},
+      {"1.234,56", false, kNumber, 1234.56},
+      {"-12 345,50", false, kNumber, -12345.5},
+      {"1\xe2\x80\xaf"
+       "234,5",
+       true, kNumber, 1234.5},
+      {"1'234'567.25", false, kNumber, 1234567.25},
       {"1.234,56 €", true, kNumber, 1234.56},
       {"1,234.56", true, kNumber, 1234.56},
       {"12,34", false, kNumber, 12.34},
@@ -184,8 +190,9 @@ TEST(CellValue, PeopleWriteNumbersInManyWays) {
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).type, type) << cell;
     EXPECT_EQ(ReadCellValue(cell, decimal_comma).number, number) << cell;
   }
-  for (const char* text : {",123", "1,234,", "1,2,3", "192.168.100.200", "555 123", "$", "%", "25:00", "14:5",
-                           "13:05 PM", "0:30 AM", "2:05 P", "14:05Z", "EUR", "A 12", "007%", "1,234,56.7"})
+  for (const char* text :
+       {",123", "1,234,", "1,2,3", "192.168.100.200", "555 123", "12 34,5", "1 2345.5", "$", "%", "25:00",
+        "14:5", "13:05 PM", "0:30 AM", "2:05 P", "14:05Z", "EUR", "A 12", "007%", "1,234,56.7"})
     EXPECT_EQ(ReadCellValue(text).type, kText) << text;
 }
 
