@@ -38,7 +38,7 @@ NOTHING_TO_CHECK = 77
 def commands(family, model, options):
     """{side: command}."""
     entry = FAMILIES[family]
-    found = {sides.OURS: [options.build / "bench" / "pair_worker", "train-file", model, entry.batch]}
+    found = {sides.OURS: [options.build / "bench" / "pair_worker", "train-file", model, entry.batch, *entry.frozen]}
     for variant, flags in (sides.IMAGES if entry.images else sides.COMPILED).items():
         if options.compile or "--compiled" not in flags:
             found[sides.name_of(PEER, variant)] = [sides.python_of(PEER), WORKER, family, *flags]
@@ -83,7 +83,9 @@ def recorded(head):
     return {result["family"]: result for result in data["results"]} if same else {}
 
 
-def record(head, found):
+def record(head, result):
+    """Into the file, which others may have added to meanwhile."""
+    found = recorded(head) | {result["family"]: result}
     results = [found[family] for family in FAMILIES if family in found]
     data = {"date": datetime.date.today().isoformat(), **head, "results": results}
     family_page.DATA.write_text(json.dumps(data, indent=1) + "\n")
@@ -114,17 +116,17 @@ def run(families, options):
         print("SKIPPED: PyTorch is not installed; tools/setup.sh --bench brings it")
         return NOTHING_TO_CHECK
     head = {"machine": machines.description(), "versions": {PEER: versions[PEER]}}
-    found, good = recorded(head), True
+    good = True
     with tempfile.TemporaryDirectory() as folder:
         for family in families:
             model = model_of(family, folder)
             if options.check:
                 good &= check(family, model, options)
                 continue
-            found[family] = measure(family, model, options)
-            show(found[family])
+            result = measure(family, model, options)
+            show(result)
             if options.record:
-                record(head, found)
+                record(head, result)
                 family_page.write()
     return 0 if good else 1
 

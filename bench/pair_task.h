@@ -21,8 +21,10 @@ class PairTask {
 
 // A training step of "mlp" or "resnet"; `standard` leaves out our own kernels.
 std::unique_ptr<PairTask> MakeTrainTask(const std::string& network, bool standard);
-// Of the network in a file, with `batch` positives (bench/families.py).
-std::unique_ptr<PairTask> MakeTrainFileTask(const std::string& path, int64_t batch, bool standard);
+// Of the network in a file, with `batch` positives, without the parameters that the patterns select
+// (bench/families.py).
+std::unique_ptr<PairTask> MakeTrainFileTask(const std::string& path, int64_t batch,
+                                            const std::vector<std::string>& frozen, bool standard);
 // A step of persistent contrastive divergence of "resnet" with chains of "gwg" or "dula".
 std::unique_ptr<PairTask> MakePcdTask(const std::string& sampler, bool standard);
 // Energies of a batch of rows of "mlp" or "resnet".

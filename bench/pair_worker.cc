@@ -6,7 +6,7 @@
 //   check 1         does the task's check          -> its numbers
 //   peak N          multiplies in N threads        -> GFLOP/s of the innermost loop on cached operands
 //   memory 1        does nothing                   -> MB resident at the peak, and before there was a task
-// Start with the task: pair_worker train-mlp [--standard], or pair_worker train-file FILE BATCH [--standard]
+// Start with the task: pair_worker train-mlp [--standard], or pair_worker train-file FILE BATCH [FROZEN ...]
 
 #include <algorithm>
 #include <chrono>
@@ -97,8 +97,9 @@ double ResidentPeak() {
 
 std::unique_ptr<PairTask> MakeTask(std::vector<std::string> arguments) {
   const bool standard = std::erase(arguments, "--standard") > 0;
-  if (arguments.size() == 3 && arguments[0] == "train-file")
-    return MakeTrainFileTask(arguments[1], std::stoll(arguments[2]), standard);
+  if (arguments.size() >= 3 && arguments[0] == "train-file")
+    return MakeTrainFileTask(arguments[1], std::stoll(arguments[2]), {arguments.begin() + 3, arguments.end()},
+                             standard);
   const std::map<std::string, std::function<std::unique_ptr<PairTask>()>> tasks = {
       {"train-mlp", [&] { return MakeTrainTask("mlp", standard); }},
       {"train-resnet", [&] { return MakeTrainTask("resnet", standard); }},

@@ -120,8 +120,11 @@ std::unique_ptr<PairTask> MakeTrainTask(const std::string& network, bool standar
   return std::make_unique<TrainTask>(BuiltInSetup(network), standard);
 }
 
-std::unique_ptr<PairTask> MakeTrainFileTask(const std::string& path, int64_t batch, bool standard) {
-  return std::make_unique<TrainTask>(FileSetup(path, batch), standard);
+std::unique_ptr<PairTask> MakeTrainFileTask(const std::string& path, int64_t batch,
+                                            const std::vector<std::string>& frozen, bool standard) {
+  Setup setup = FileSetup(path, batch);
+  setup.learner.frozen = frozen;
+  return std::make_unique<TrainTask>(std::move(setup), standard);
 }
 
 }  // namespace ort_ed

@@ -171,7 +171,7 @@ share_torch() {
 }
 
 bring_torch() {
-  bring_python torch torch==2.15.0 numpy==2.4.6
+  bring_python torch torch==2.15.0 numpy==2.4.6 onnx==1.23.2 onnxscript==0.7.2 # its exporter writes by the last two
   # Newer releases of onnx write files that this one cannot read. It imports PyTorch, of which it then needs nothing here.
   bring_python ort-training onnxruntime-training-cpu==1.19.2 onnx==1.17.0 numpy==2.4.6
   share_torch ort-training

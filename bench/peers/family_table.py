@@ -1,14 +1,15 @@
 """The families of bench/families.py: what each is called, its rows and what can be done with it. Needs no PyTorch."""
 import collections
 
-# Bits of a row; positives of a step (each with 32 negatives); whether it has images, whose channels could come last.
-Family = collections.namedtuple("Family", "title dimension batch images", defaults=[False])
+# Bits of a row; positives of a step (each with 32 negatives); whether it has images, whose channels could come last; buffers that
+# ort-ed cannot tell from parameters and is told not to train, as PyTorch does not.
+Family = collections.namedtuple("Family", "title dimension batch images frozen", defaults=[False, []])
 FAMILIES = {
     "mlp": Family("MLP 784-512-512-1, ReLU", 784, 16),
     "rbm": Family("RBM, 784 + 500 units", 784, 16),
     "ising": Family("quadratic energy of 196 bits", 196, 64),
     "deepsets": Family("DeepSets, 32 members of 8 bits, width 64", 256, 16),
-    "gcn": Family("graph convolutions, 64 nodes, width 32", 64, 16),
+    "gcn": Family("graph convolutions, 64 nodes, width 32", 64, 16, frozen=["*.adjacency"]),
     "mixer": Family("MLP-Mixer, 49 patches, width 64, 2 layers", 784, 4),
     "transformer": Family("transformer, 16 tokens, width 64, 4 heads, 2 layers", 64, 16),
     "attention": Family("convolution, self-attention over 49 places, width 64", 784, 8, True),
