@@ -6,6 +6,7 @@
     bench/scaling.py                  # all tasks; one line each
     bench/scaling.py train-mlp score  # some
     bench/scaling.py --rounds 5
+    bench/scaling.py --extrapolate    # the table of docs/scaling.md, by a model: nothing is run
 
 The sides take turns; the best of the rounds counts. Both do the same steps with the same shards, and have the same result to the
 last bit, which is checked. What the start of a command costs is taken away: rates are those between two lengths of the same work.
@@ -111,15 +112,45 @@ def tasks(folder):
               "--base", "none"]
     return {"train-mlp, 2 shards": Train(folder, mlp, 2), "train-mlp, 8 shards": Train(folder, mlp, 8),
             "train-resnet, 2 shards": Train(folder, resnet, 2), "train-resnet, 8 shards": Train(folder, resnet, 8),
-            "ais-mlp": LogZ(folder / "mlp.onnx", (2, 8)), "ais-ising": LogZ(folder / "ising.onnx", (1000, 6000)),
+            "ais-mlp": LogZ(folder / "mlp.onnx", (1, 4)), "ais-ising": LogZ(folder / "ising.onnx", (500, 2500)),
             "score": Score(folder, folder / "mlp.onnx")}
+
+
+# Seconds of a step of one process with two cores: the first two as docs/results/peers.md has them measured; the third by six operations
+# for each parameter and row at the rate that the first reaches (376 GFLOP/s), 1,280 rows. Then parameters, and rows of the data in a batch: as many processes can share it.
+MODELS = {"MLP 32-256-256-256-1, 128 x 33 rows": (9.23e-3, 140_289, 128),
+          "ResNet-64 on 28 x 28, 10 x 33 rows": (177e-3, 599_873, 10),
+          "100 million parameters, 256 x 5 rows": (6 * 1e8 * 1280 / 376e9, 100_000_000, 256)}
+ALPHA, BETA = 5e-6, 1 / 12.5e9  # of a message and of a byte: a network of 100 Gbit/s
+UPDATE = 40 / 10e9  # of a parameter: bytes that Adam and the average read and write, at 10 GB/s
+
+
+def seconds_of_step(compute, parameters, processes, work):
+    """Two exchanges of the gradient, its sum and the whole, and one of a few bytes with sizes before it."""
+    messages = 4 * (processes - 1) * ALPHA
+    bytes_sent = 8 * parameters * (processes - 1) / processes
+    return compute * work / processes + messages + bytes_sent * BETA + parameters * UPDATE
+
+
+def extrapolate():
+    print("| model | processes | same batch: ms | times as fast | batch x processes: ms | of ideal |\n|---|---|---|---|---|---|")
+    for name, (compute, parameters, rows) in MODELS.items():
+        one = seconds_of_step(compute, parameters, 1, 1)
+        for processes in (8, 64, 512):
+            strong = seconds_of_step(compute, parameters, processes, 1)
+            weak = seconds_of_step(compute, parameters, processes, processes)
+            shared = f"{1e3 * strong:.3g} | {one / strong:.2g}" if processes <= rows else "too few rows | "
+            print(f"| {name} | {processes} | {shared} | {1e3 * weak:.3g} | {one / weak:.0%} |")
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("task", nargs="*")
     arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--extrapolate", action="store_true")
     options = arguments.parse_args()
+    if options.extrapolate:
+        return extrapolate()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         prepare(folder)

@@ -85,15 +85,15 @@ TEST(CheckCommand, TheReportIsPrintedEvenIfTheCheckFails) {
   EXPECT_EQ(json["missing_rules"][0]["operator"], "DFT");
 }
 
-// LRN has no rule; here only the input is behind it.
+// DFT has no rule; here only the input is behind it.
 onnx::ModelProto ModelWithoutInputGradient() {
   onnx::ModelProto model;
   model.mutable_graph()->set_name("no_input_gradient");
   GraphBuilder graph(model);
   const Value x = graph.Input("x", {{-1, 2}});
-  const Value weights = graph.Parameter("weights", {{2}}, {{0.5, -1}});
-  const Value h = Op("LRN", {Reshape(x, {{-1, 2, 1, 1}})}, {{"size", int64_t{1}}});
-  graph.Output(graph.Named(MatMul(Reshape(h, {{-1, 2}}), weights), "energy"), {{-1}});
+  const Value weights = graph.Parameter("weights", {{4}}, {{0.5, -1, 2, 1}});
+  const Value h = Op("DFT", {Reshape(x, {{-1, 2, 1}})}, {{"axis", int64_t{1}}});
+  graph.Output(graph.Named(MatMul(Reshape(h, {{-1, 4}}), weights), "energy"), {{-1}});
   return model;
 }
 
@@ -102,7 +102,7 @@ TEST(CheckCommand, AModelMayDoWithoutInputGradient) {
   const std::string path = Written(folder, ModelWithoutInputGradient());
   const CommandResult text = RunOrtEd({"check", path});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("LRN"));
+  EXPECT_THAT(text.out, HasSubstr("DFT"));
   EXPECT_THAT(text.out, HasSubstr("can be trained"));
   EXPECT_THAT(text.out, HasSubstr("gradient-guided samplers need --gradient differences"));
   const auto json = nlohmann::json::parse(RunOrtEd({"check", path, "--json"}).out);

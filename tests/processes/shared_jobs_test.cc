@@ -17,9 +17,10 @@ class SharedJobs : public ProcessesTest {
 
   // Of every number of processes: what the command prints, without what depends on the clock, and the file
   // that it writes.
-  void ExpectSame(std::vector<std::string> arguments, const std::string& output) {
+  void ExpectSame(std::vector<std::string> arguments, const std::string& output,
+                  const std::vector<int>& numbers = {1, 2, 3, 4}) {
     std::string expected_text, expected_file;
-    for (const int processes : {1, 2, 3, 4}) {
+    for (const int processes : numbers) {
       const std::string file = output.empty() ? "" : Path(std::to_string(processes) + output);
       std::vector<std::string> all = arguments;
       if (!file.empty()) all.insert(all.end(), {"-o", file});
@@ -67,7 +68,7 @@ TEST_F(SharedJobs, Samples) {
     for (const auto& sampler : samplers) {
       std::vector<std::string> arguments = {"sample", model, "-n", "700", "--chains", "350", "--steps", "20"};
       arguments.insert(arguments.end(), sampler.begin(), sampler.end());
-      ExpectSame(arguments, ".npy");
+      ExpectSame(arguments, ".npy", {1, 3});
     }
   }
 }

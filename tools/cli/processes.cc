@@ -115,6 +115,12 @@ void BeSilent() {
 
 std::string NameOf(int rank) { return fmt::format("process {} on {}", rank, launched->host(rank)); }
 
+std::string WithResumption(const std::string& message) {
+  const std::lock_guard lock(resumption_mutex);
+  const bool told = resumption.empty() || message.find("go on with") != std::string::npos;
+  return told ? message : fmt::format("{}. Go on with: {}", message, resumption);
+}
+
 void Tell(const std::string& message) {
   const std::string text = "error: " + message + "\n";
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) {
@@ -188,10 +194,9 @@ void SetResumption(const std::string& command) {
                    : fmt::format("mpirun -np {} {}", launched->size(), command);
 }
 
-std::string WithResumption(const std::string& message) {
-  const std::lock_guard lock(resumption_mutex);
-  const bool told = resumption.empty() || message.find("go on with") != std::string::npos;
-  return told ? message : fmt::format("{}. Go on with: {}", message, resumption);
+std::string DescribeFailure(const std::string& message, bool of_this) {
+  const bool named = of_this && launched != nullptr && launched->size() > 1 && launched->rank() == 0;
+  return WithResumption(named ? fmt::format("{}: {}", NameOf(0), message) : message);
 }
 
 void LeaveProcesses(int exit_code) {

@@ -22,8 +22,9 @@ Collective& Processes();
 // The command that goes on where the job ends early, told with whatever ends it. Empty: there is none.
 void SetResumption(const std::string& command);
 
-// The message of a failure, with the command that goes on.
-std::string WithResumption(const std::string& message);
+// The message of a failure: which process it was, where it may be the only one (`of_this`), and the command
+// that goes on.
+std::string DescribeFailure(const std::string& message, bool of_this);
 
 // At the end of a command. Where it failed, all processes end: the first one's message is told, or that of
 // the process that failed alone, with its rank and host.

@@ -109,7 +109,7 @@ int RunCommand(const std::vector<std::string>& words) {
     command.run(given);
   } catch (const OptionError& error) {
     const std::string origin = error.origin().empty() ? given.GetOrigin(error.key()) : error.origin();
-    spdlog::error("{}", WithResumption(Spelled(error, origin, command.schema())));
+    spdlog::error("{}", DescribeFailure(Spelled(error, origin, command.schema()), /*of_this=*/false));
     return ExitCode(error, origin);
   }
   return kDone;
@@ -168,7 +168,8 @@ int RunAndTell(const std::vector<std::string>& words, const LibraryErrors& error
       TellLowMemory();
       return kFailed;
     }
-    spdlog::error("{}", WithResumption(error.what()));
+    const auto* const own = dynamic_cast<const Error*>(&error);
+    spdlog::error("{}", DescribeFailure(error.what(), own != nullptr && own->code() == ErrorCode::kIo));
     return InterruptedExitCode(kFailed);
   }
 }

@@ -88,8 +88,10 @@ TrainResult Run::Train() {
     WriteModel(run_file::kModel);  // the process may have been killed between checkpoint and model
     WriteCompanions();
   }
+  const bool alone = setup_.processes->size() == 1;
   bool stop = StopTogether(observer_);
   while (step_ < options_.run.steps && !OutOfPatience()) {
+    if (alone) stop = observer_.StopRequested();  // several decide it together, in each step
     if (stop) {
       Save();
       return Finish(/*complete=*/false);

@@ -7,6 +7,7 @@
 
 #include "models/base/base_distribution.h"
 #include "ort_ed/log_z.h"
+#include "trainer/collective/shares.h"
 
 namespace ort_ed {
 namespace {
@@ -64,24 +65,29 @@ HeldOutLikelihood::HeldOutLikelihood(const Rows& rows)
 }
 
 std::vector<double> HeldOutLikelihood::Energies(Learner& learner, const std::vector<float>& states,
-                                                const std::vector<double>& below) const {
+                                                const std::vector<double>& below,
+                                                Collective& processes) const {
   std::vector<float> own(states.size() / static_cast<size_t>(learner.dimension()));
   const auto width = static_cast<size_t>(learner.dimension());
-  for (size_t first = 0; first < own.size(); first += kAtOnce) {
-    const size_t count = std::min(kAtOnce, own.size() - first);
+  const Share share = ShareOf(processes.rank(), processes.size(), std::ssize(own), kAtOnce);
+  const auto end = static_cast<size_t>(share.first + share.count);
+  for (auto first = static_cast<size_t>(share.first); first < end; first += kAtOnce) {
+    const size_t count = std::min(kAtOnce, end - first);
     learner.Energies(std::span(states).subspan(first * width, count * width),
                      std::span(own).subspan(first, count), /*averaged=*/true);
   }
+  GatherShares(processes, std::span(own), kAtOnce);
   std::vector<double> energies(own.begin(), own.end());
   for (size_t i = 0; i < below.size(); ++i) energies[i] += below[i];
   return energies;
 }
 
-LikelihoodEstimate HeldOutLikelihood::Compute(Learner& learner) {
-  std::vector<double> log_weights = Energies(learner, states_, below_states_);
+LikelihoodEstimate HeldOutLikelihood::Compute(Learner& learner, Collective& processes) {
+  std::vector<double> log_weights = Energies(learner, states_, below_states_, processes);
   for (size_t i = 0; i < log_weights.size(); ++i) log_weights[i] = log_weights_[i] - log_weights[i];
   const WeightSummary summary = SummariseLogWeights(log_weights);
-  LikelihoodEstimate estimate{.nll = Mean(Energies(learner, rows_, below_rows_)) + summary.log_mean};
+  LikelihoodEstimate estimate{.nll =
+                                  Mean(Energies(learner, rows_, below_rows_, processes)) + summary.log_mean};
   if (!exact_) estimate.effective = summary.effective;
   last_log_weights_.clear();
   if (std::isfinite(estimate.nll) && estimate.tells_something()) last_log_weights_ = std::move(log_weights);

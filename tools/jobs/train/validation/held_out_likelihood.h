@@ -39,8 +39,8 @@ class HeldOutLikelihood {
   };
   explicit HeldOutLikelihood(const Rows& rows);
 
-  // With the averaged parameters.
-  LikelihoodEstimate Compute(Learner& learner);
+  // With the averaged parameters; several processes share the energies.
+  LikelihoodEstimate Compute(Learner& learner, Collective& processes = Alone());
 
   // About what the model of the last Compute() draws: `count` of the states that its log Z was made of, by
   // their weights; few different ones where few draws carry it. Nothing before, or where less than some do.
@@ -51,7 +51,7 @@ class HeldOutLikelihood {
 
  private:
   std::vector<double> Energies(Learner& learner, const std::vector<float>& states,
-                               const std::vector<double>& below) const;
+                               const std::vector<double>& below, Collective& processes) const;
 
   bool exact_ = false;
   std::vector<float> rows_, states_;

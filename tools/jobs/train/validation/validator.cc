@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "models/base/autoregressive.h"
 #include "models/base/base_distribution.h"
 #include "tools/jobs/train/learning/loss_bounds.h"
+#include "trainer/collective/shares.h"
 
 namespace ort_ed {
 namespace {
@@ -53,7 +55,7 @@ Validation Validator::Validate() {
   Validation validation{.loss = Loss()};
   const LikelihoodEstimate estimate = setup_.options.objective.kind == "likelihood"
                                           ? LikelihoodEstimate{.nll = validation.loss}
-                                          : likelihood().Compute(*setup_.learner);
+                                          : likelihood().Compute(*setup_.learner, *setup_.processes);
   if (std::isfinite(estimate.nll)) validation.likelihood = estimate;
   return validation;
 }
@@ -75,16 +77,19 @@ double Validator::Loss() {
                 .progress = options.Progress(options.run.steps)};
   NegativeSource& source = setup_.negatives->validation();
   const NegativeSource::Shape shape = source.shape(options.contrast.negatives);
-  double sum = 0;
-  for (; view.first_row < rows.rows; view.first_row += part) {
+  std::vector<double> sums(static_cast<size_t>((rows.rows + part - 1) / part));
+  const Share own = ShareOf(setup_.processes->rank(), setup_.processes->size(), std::ssize(sums));
+  for (int64_t i = own.first; i < own.first + own.count; ++i) {
+    view.first_row = i * part;
     ContrastiveBatch batch(std::min(part, rows.rows - view.first_row), shape.negatives, rows.columns,
                            shape.weighted);
-    for (int64_t i = 0; i < batch.positives; ++i)
-      std::ranges::copy(rows.Row(view.first_row + i), batch.Positive(i).begin());
+    for (int64_t row = 0; row < batch.positives; ++row)
+      std::ranges::copy(rows.Row(view.first_row + row), batch.Positive(row).begin());
     source.Fill(view, batch);
-    sum += setup_.learner->Validate(batch).loss * static_cast<double>(batch.positives);
+    sums[i] = setup_.learner->Validate(batch).loss * static_cast<double>(batch.positives);
   }
-  return sum / static_cast<double>(rows.rows);
+  GatherShares(*setup_.processes, std::span(sums));
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(rows.rows);
 }
 
 HeldOutLikelihood& Validator::likelihood() {
