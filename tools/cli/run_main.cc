@@ -20,10 +20,10 @@
 #include "tools/cli/command.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/launch/processes.h"
 #include "tools/cli/library_errors.h"
 #include "tools/cli/main.h"
 #include "tools/cli/plain_output.h"
-#include "tools/cli/processes.h"
 #include "tools/cli/sudden_end.h"
 
 namespace ort_ed {

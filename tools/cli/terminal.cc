@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tools/cli/interrupt.h"
-#include "tools/cli/processes.h"
+#include "tools/cli/launch/processes.h"
 
 namespace ort_ed {
 

@@ -5,8 +5,8 @@
 
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
+#include "tools/cli/launch/processes.h"
 #include "tools/cli/output_paths.h"
-#include "tools/cli/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/data/binarise_options.h"
 #include "tools/jobs/device_options.h"

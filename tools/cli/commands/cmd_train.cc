@@ -9,7 +9,7 @@
 #include "ort_ed/error.h"
 #include "tools/cli/command.h"
 #include "tools/cli/json_text.h"
-#include "tools/cli/processes.h"
+#include "tools/cli/launch/processes.h"
 #include "tools/cli/terminal.h"
 #include "tools/jobs/settings/toml.h"
 #include "tools/jobs/train/metrics.h"

@@ -1,4 +1,4 @@
-#include "tools/cli/processes.h"
+#include "tools/cli/launch/processes.h"
 
 #include <algorithm>
 #include <array>
