@@ -283,12 +283,13 @@ TEST(ModelCheckTest, TrainingNeedsNoInputGradient) {
 }
 
 TEST(ModelCheckTest, ARuleThatDoesNotCoverAUseIsAProblem) {
-  const ModelCheck check =
-      Check(R"((float[batch,3] x) => (float[batch] energy) <float[3] w = {1,2,3}, float[3] s = {1,1,1}> {
-      h = Mul(x, w) n, mean = LayerNormalization(h, s) a = Constant<value_ints = [1]>()
-      energy = Squeeze(mean, a) })");
+  const ModelCheck check = Check(R"((float[batch,4] x) => (float[batch] energy)
+      <float[4] w = {1,2,3,4}, float[8] roi = {0,0,0,0,1,1,1,1}, float[4] scales = {1,1,2,2}> {
+      h = Mul(x, w) s = Constant<value_ints = [-1, 1, 2, 2]>() i = Reshape(h, s)
+      r = Resize<mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize">(i, roi, scales)
+      a = Constant<value_ints = [1, 2, 3]>() energy = ReduceSum<keepdims = 0>(r, a) })");
   ASSERT_EQ(check.problems.size(), 1u);
-  EXPECT_NE(check.problems[0].find("mean and deviation"), std::string::npos) << check.problems[0];
+  EXPECT_NE(check.problems[0].find("cropped"), std::string::npos) << check.problems[0];
 }
 
 TEST(ModelCheckTest, ABrokenContractIsAnError) {
