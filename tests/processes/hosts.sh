@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two network namespaces as hosts, each with a name and an address of its own, between them a network that delays and loses: a training
+# Two network namespaces as hosts, each with a name and an address of its own, and a network between them: a training
 # of two processes, one on each, has the same bytes as that of one process. Skipped (77) where namespaces are not permitted.
 #
 #   hosts.sh ORT-ED MPIRUN
