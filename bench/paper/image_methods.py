@@ -37,7 +37,7 @@ def discrepancy(title, published, *options):
 
 def persistent(title, published, *options):
     return Method(title, published, ["--method", "pcd", "--chain-steps", CHAIN_STEPS, "--buffer", 10000, "--negatives", 1,
-                                     "--learning-rate", 1e-3, *options], PCD_COST)
+                                     "--learning-rate", 1e-4, *options], PCD_COST)
 
 
 METHODS = {
@@ -101,7 +101,7 @@ base counts by its FLOPs. Models are the last ones of the training, the base tha
 The last column is Table 2 of the paper, {paper}, which took PCD from Zhang, Liu, Liu 2022: 50,000 steps of 100 rows on a GPU, a network of 64 maps and
 M = 32, about four hundred times the cost. Log Z by annealing forwards and in reverse, {temperatures:,} temperatures, {chains} chains; (!) marks what
 `ort-ed eval` warns of, and [learned_base.md](learned_base.md) has the networks on a learned base. What differs besides: ED with rate 0.002 and cosine decay
-(the paper: 0.0001, constant), epsilon 0.002, window 4 x 4 for ED-Pool (the paper does not say); PCD with rate 0.001, 10,000 chains that start at
+(the paper: 0.0001, constant), epsilon 0.002, window 4 x 4 for ED-Pool (the paper does not say); PCD with rate 0.0001 (at 0.001 it diverged), 10,000 chains that start at
 the base and go on.
 
 ## Commands

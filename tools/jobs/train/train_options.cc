@@ -114,7 +114,7 @@ void RunOptions::Describe(Declare<RunOptions>& declare) {
       "instead of steps: a number and s, m or h, as in 30s, 10m, 2h; after a short trial as many steps as "
       "take about as long")
       .MayChange();
-  declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, auto, ...; `ort-ed devices` lists them")
+  declare("device", &O::device, "DEVICE", "cpu, cuda, cuda:1, webgpu, auto, ...; `ort-ed devices` lists them")
       .MayChange();
   declare("threads", &O::threads, "[0, 1024]", "0: all cores").MayChange();
   declare("log_every", &O::log_every, "", "steps or seconds (\"10s\") between lines of metrics").MayChange();
